@@ -51,13 +51,13 @@ type RPC struct {
 
 	mu    sync.Mutex
 	next  int64
-	calls map[string]chan Message
-	ended bool
+	calls map[string]func(Message)
+	gone  chan struct{} // closed when the stream has ended
 }
 
 // NewRPC makes a peer. version is what the jsonrpc field says, "" for none.
 func NewRPC(lines *Lines, version string) *RPC {
-	return &RPC{lines: lines, version: version, calls: map[string]chan Message{}}
+	return &RPC{lines: lines, version: version, calls: map[string]func(Message){}, gone: make(chan struct{})}
 }
 
 // Run reads until the stream ends and hands requests and notifications to
@@ -81,12 +81,8 @@ func (c *RPC) Run(handle func(Message), garbage func(line []byte)) error {
 			handle(m)
 			continue
 		}
-		c.mu.Lock()
-		reply := c.calls[string(m.ID)]
-		delete(c.calls, string(m.ID))
-		c.mu.Unlock()
-		if reply != nil {
-			reply <- m
+		if reply := c.take(string(m.ID)); reply != nil {
+			reply(m)
 		}
 	}
 }
@@ -94,11 +90,42 @@ func (c *RPC) Run(handle func(Message), garbage func(line []byte)) error {
 func (c *RPC) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ended = true
-	for id, reply := range c.calls {
-		close(reply)
-		delete(c.calls, id)
+	close(c.gone)
+	c.calls = nil
+}
+
+// take removes the call of that id and gives what takes its reply, nil when
+// nobody waits.
+func (c *RPC) take(id string) func(Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	reply := c.calls[id]
+	delete(c.calls, id)
+	return reply
+}
+
+// Begin sends a request and does not wait: reply is called with the answer,
+// on the goroutine of Run and in its order, and never when the stream ends
+// first or the request was not written whole. It gives the request's id.
+func (c *RPC) Begin(ctx context.Context, method string, params any, reply func(Message)) (string, provider.Delivery, error) {
+	raw, err := marshal(params)
+	if err != nil {
+		return "", provider.NotSent, err
 	}
+	c.mu.Lock()
+	if c.calls == nil {
+		c.mu.Unlock()
+		return "", provider.NotSent, ErrEnded
+	}
+	c.next++
+	id := strconv.FormatInt(c.next, 10)
+	c.calls[id] = reply
+	c.mu.Unlock()
+	sent, err := c.lines.Write(ctx, Message{JSONRPC: c.version, ID: json.RawMessage(id), Method: method, Params: raw})
+	if err != nil {
+		c.take(id)
+	}
+	return id, sent, err
 }
 
 // Call sends a request and waits for its reply. The Delivery says what is
@@ -106,47 +133,33 @@ func (c *RPC) end() {
 // Uncertain when it was written and no reply came.
 func (c *RPC) Call(ctx context.Context, method string, params, result any) (provider.Delivery, error) {
 	reply := make(chan Message, 1)
-	c.mu.Lock()
-	if c.ended {
-		c.mu.Unlock()
-		return provider.NotSent, ErrEnded
-	}
-	c.next++
-	id := strconv.FormatInt(c.next, 10)
-	c.calls[id] = reply
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.calls, id)
-		c.mu.Unlock()
-	}()
-
-	raw, err := marshal(params)
-	if err != nil {
-		return provider.NotSent, err
-	}
-	sent, err := c.lines.Write(ctx, Message{JSONRPC: c.version, ID: json.RawMessage(id), Method: method, Params: raw})
+	id, sent, err := c.Begin(ctx, method, params, func(m Message) { reply <- m })
 	if err != nil {
 		return sent, err
 	}
+	defer c.take(id)
+	var m Message
 	select {
-	case m, ok := <-reply:
-		if !ok {
-			return provider.Uncertain, ErrEnded
-		}
-		if m.Error != nil {
-			return provider.Sent, m.Error
-		}
-		if result == nil {
-			return provider.Sent, nil
-		}
-		if err := json.Unmarshal(m.Result, result); err != nil {
-			return provider.Sent, fmt.Errorf("reply to %s: %w", method, err)
-		}
-		return provider.Sent, nil
+	case m = <-reply:
 	case <-ctx.Done():
 		return provider.Uncertain, ctx.Err()
+	case <-c.gone:
+		select {
+		case m = <-reply: // read before the stream ended
+		default:
+			return provider.Uncertain, ErrEnded
+		}
 	}
+	if m.Error != nil {
+		return provider.Sent, m.Error
+	}
+	if result == nil {
+		return provider.Sent, nil
+	}
+	if err := json.Unmarshal(m.Result, result); err != nil {
+		return provider.Sent, fmt.Errorf("reply to %s: %w", method, err)
+	}
+	return provider.Sent, nil
 }
 
 // Notify sends a notification.
