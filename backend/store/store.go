@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -57,6 +58,7 @@ type write struct {
 	ctx   context.Context
 	fn    func(*Tx) error
 	after []func()
+	undo  []func()
 	err   error
 	done  chan struct{}
 }
@@ -86,6 +88,10 @@ func (t *Tx) QueryRow(query string, args ...any) *sql.Row {
 
 // AfterCommit has f run once this write is on disk.
 func (t *Tx) AfterCommit(f func()) { t.w.after = append(t.w.after, f) }
+
+// AfterUndo has f run if this write is undone, the last one given first, so
+// that what the program holds in memory can follow.
+func (t *Tx) AfterUndo(f func()) { t.w.undo = append(t.w.undo, f) }
 
 // Open opens the database at path, making it if there is none. A file that
 // cannot be trusted is refused with ErrDamaged and left as it is; before a
@@ -222,6 +228,10 @@ func (db *DB) commit(batch []*write) {
 		w.err = explain(w.err)
 		if w.err == nil {
 			for _, f := range w.after {
+				f()
+			}
+		} else {
+			for _, f := range slices.Backward(w.undo) {
 				f()
 			}
 		}

@@ -1,0 +1,268 @@
+package event
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/backend/store"
+)
+
+func open(t *testing.T) (*store.DB, *Hub, *Log) {
+	t.Helper()
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	hub, err := NewHub(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, hub, NewLog(db, hub)
+}
+
+func makeChat(t *testing.T, db *store.DB, id string) {
+	t.Helper()
+	err := db.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec("insert into chats(id, agent, cwd, title, created_at, updated_at) values(?, 'demo', '/', '', 0, 0)", id)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(t *testing.T, db *store.DB, l *Log, en *Entry) {
+	t.Helper()
+	if err := db.Write(t.Context(), func(tx *store.Tx) error { return l.Put(tx, en) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func flush(t *testing.T, db *store.DB, l *Log, en *Entry) {
+	t.Helper()
+	if err := db.Write(t.Context(), func(tx *store.Tx) error { return l.Flush(tx, en) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func next(t *testing.T, s *Subscription) Batch {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	b, err := s.Next(ctx, MaxBatch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// text is the client's side of the contract: what a reader sees of an item
+// after these batches.
+func read(item string, batches ...Batch) (text string, revision int64) {
+	for _, b := range batches {
+		for _, it := range b.Items {
+			if it.ID == item && it.Revision >= revision {
+				text, revision = it.Body.Text, it.Revision
+			}
+		}
+		for _, d := range b.Deltas {
+			if d.Item == item && d.Offset == utf16Len(text) {
+				text += d.Text
+			}
+		}
+	}
+	return text, revision
+}
+
+func TestStreamedTextReachesReadersAndDisk(t *testing.T) {
+	db, hub, log := open(t)
+	makeChat(t, db, "chat_a")
+	s, err := hub.Subscribe(t.Context(), "c", "", []string{"chat_a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	en := NewEntry(Item{Chat: "chat_a", Kind: Answer, Status: InProgress}, true)
+	put(t, db, log, en)
+	var got []Batch
+	for _, piece := range []string{"Hello ", "wörld 🌍", " 你好"} {
+		log.Live(en, piece)
+		got = append(got, next(t, s))
+		flush(t, db, log, en)
+	}
+	const want = "Hello wörld 🌍 你好"
+	if text, _ := read(en.ID, got...); text != want {
+		t.Errorf("live: %q, want %q", text, want)
+	}
+	if stored, err := StoredText(t.Context(), db.Read(), en.ID); err != nil || stored != want {
+		t.Errorf("stored pieces: %q, %v", stored, err)
+	}
+	en.Status = Completed
+	put(t, db, log, en)
+	it, err := log.Item(t.Context(), en.ID)
+	if err != nil || it.Body.Text != want || it.Status != Completed || it.Seq != 1 {
+		t.Errorf("stored: %+v, %v", it, err)
+	}
+	if text, _ := read(en.ID, append(got, next(t, s))...); text != want {
+		t.Errorf("after the end: %q", text)
+	}
+}
+
+func TestFinalTextReplacesStreamedText(t *testing.T) {
+	for _, final := range []string{"abc", "abcdef", "ab", "xyz", ""} {
+		db, _, log := open(t)
+		makeChat(t, db, "chat_a")
+		en := NewEntry(Item{Chat: "chat_a", Kind: Answer, Status: InProgress}, true)
+		put(t, db, log, en)
+		log.Live(en, "abc")
+		flush(t, db, log, en)
+		log.ReplaceText(en, final)
+		en.Status = Completed
+		put(t, db, log, en)
+		it, err := log.Item(t.Context(), en.ID)
+		if err != nil || it.Body.Text != final {
+			t.Errorf("final %q: stored %q, %v", final, it.Body.Text, err)
+		}
+	}
+}
+
+func TestUndoneWriteLeavesTheEntryAsItWas(t *testing.T) {
+	db, _, log := open(t)
+	makeChat(t, db, "chat_a")
+	en := NewEntry(Item{Chat: "chat_a", Kind: Answer, Status: InProgress}, true)
+	put(t, db, log, en)
+	log.Live(en, "abc")
+	err := db.Write(t.Context(), func(tx *store.Tx) error {
+		if err := log.Flush(tx, en); err != nil {
+			return err
+		}
+		return context.Canceled
+	})
+	if err == nil || en.Unflushed() != 3 {
+		t.Fatalf("unflushed %d, %v", en.Unflushed(), err)
+	}
+	flush(t, db, log, en)
+	if text, err := StoredText(t.Context(), db.Read(), en.ID); err != nil || text != "abc" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// A client that resumes from any cursor it ever got sees every event once and
+// ends with the present state of every item, whatever batches were lost.
+func TestResumeHasNoGapAndNoDuplicate(t *testing.T) {
+	db, hub, log := open(t)
+	makeChat(t, db, "chat_a")
+	var cursors []string
+	for i := range 20 {
+		cursors = append(cursors, hub.Cursor())
+		err := db.Write(t.Context(), func(tx *store.Tx) error {
+			if err := log.Append(tx, Event{Chat: "chat_a", Type: TypeTurn}); err != nil {
+				return err
+			}
+			return log.Put(tx, NewEntry(Item{Chat: "chat_a", Kind: Notice, Status: Completed, Summary: strings.Repeat("x", i)}, false))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, cursor := range cursors {
+		after, events, items := cursor, map[int64]int{}, map[string]int{}
+		for round := 0; ; round++ {
+			// Every request is a client of its own: the reply before it was lost.
+			s, err := hub.Subscribe(t.Context(), "c", after, []string{"chat_a"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			b, err := s.Next(ctx, 2000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range b.Events {
+				events[e.ID]++
+			}
+			for _, it := range b.Items {
+				items[it.ID]++
+			}
+			if len(b.Events)+len(b.Items) == 0 {
+				break
+			}
+			if round > 200 {
+				t.Fatal("no progress")
+			}
+			after = b.Next
+		}
+		if len(events) != 20-i || len(items) != 20-i {
+			t.Errorf("from %s: %d events, %d items, want %d", cursor, len(events), len(items), 20-i)
+		}
+		for id, n := range events {
+			if n != 1 {
+				t.Errorf("from %s: event %d came %d times", cursor, id, n)
+			}
+		}
+	}
+}
+
+func TestForeignEpochMeansFetchAgain(t *testing.T) {
+	_, hub, _ := open(t)
+	s, err := hub.Subscribe(t.Context(), "c", "other.5", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := next(t, s); b.Reset != "epoch" || b.Next != hub.Cursor() {
+		t.Errorf("%+v", b)
+	}
+	if _, err := hub.Subscribe(t.Context(), "c", "nonsense", nil); err != ErrCursor {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSlowClientIsToldToFetchAgain(t *testing.T) {
+	db, hub, log := open(t)
+	makeChat(t, db, "chat_a")
+	s, err := hub.Subscribe(t.Context(), "c", "", []string{"chat_a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * maxMailbox / (64 << 10) {
+		put(t, db, log, NewEntry(Item{Chat: "chat_a", Kind: Answer, Status: Completed, Body: Body{Text: strings.Repeat("x", 64<<10)}}, false))
+	}
+	var reset string
+	for range 100 {
+		b := next(t, s)
+		if reset = b.Reset; reset != "" {
+			break
+		}
+	}
+	if reset != "too_slow" {
+		t.Errorf("reset %q", reset)
+	}
+}
+
+func TestNewerSubscriptionSupersedes(t *testing.T) {
+	_, hub, _ := open(t)
+	first, err := hub.Subscribe(t.Context(), "c", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := first.Next(t.Context(), MaxBatch)
+		ended <- err
+	}()
+	if _, err := hub.Subscribe(t.Context(), "c", "", nil); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err != ErrSuperseded {
+			t.Errorf("error %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the older subscription still waits")
+	}
+}
