@@ -1,0 +1,99 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Bounds of ending a group.
+const (
+	// killWait is how long killed processes may take to vanish. Only one that
+	// hangs in the kernel takes longer.
+	killWait = 3 * time.Second
+	// Polls of the process table while waiting for processes that are not our
+	// own children: soon at first, then seldom, as a scan costs milliseconds.
+	pollFirst = 5 * time.Millisecond
+	pollLast  = 100 * time.Millisecond
+	// namedSurvivors bounds an error's text.
+	namedSurvivors = 10
+)
+
+// quarry is a set of processes that is to end.
+type quarry interface {
+	members() ([]entry, error)
+	signal(syscall.Signal) error
+}
+
+// end ends q, whose leader's end closes ended (or nil). It waits for grace, asks with the polite signals, waits again, then kills.
+// Once ctx is done it waits no more and kills at once. It returns nil when the
+// process table shows that nothing is left.
+func end(ctx context.Context, q quarry, ended <-chan struct{}, grace time.Duration, polite ...syscall.Signal) error {
+	if gone(ctx, q, ended, grace) {
+		return nil
+	}
+	for _, sig := range polite {
+		_ = q.signal(sig) // what it did not reach, the next look shows
+	}
+	if gone(ctx, q, ended, grace) {
+		return nil
+	}
+	deadline := time.Now().Add(killWait)
+	pause := pollFirst
+	for {
+		killErr := q.signal(syscall.SIGKILL)
+		time.Sleep(pause)
+		left, err := q.members()
+		if err == nil && len(left) == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return survivors(left, err, killErr)
+		}
+		pause = min(2*pause, pollLast)
+	}
+}
+
+// gone waits until nothing is left of q, at most for as long as given. It looks
+// from time to time, and at once when ended is closed.
+func gone(ctx context.Context, q quarry, ended <-chan struct{}, atMost time.Duration) bool {
+	timeout := time.NewTimer(atMost)
+	defer timeout.Stop()
+	pause := pollFirst
+	for {
+		if left, err := q.members(); err == nil && len(left) == 0 {
+			return true
+		}
+		select {
+		case <-time.After(pause):
+		case <-ended:
+			ended = nil
+		case <-timeout.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+		pause = min(2*pause, pollLast)
+	}
+}
+
+func survivors(left []entry, scanErr, killErr error) error {
+	if scanErr != nil {
+		return fmt.Errorf("not proven gone: %w", scanErr)
+	}
+	var names []string
+	for _, e := range left[:min(len(left), namedSurvivors)] {
+		names = append(names, fmt.Sprintf("%s (pid %d)", e.name, e.pid))
+	}
+	if more := len(left) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	if killErr != nil {
+		return fmt.Errorf("still running: %s: %w", strings.Join(names, ", "), killErr)
+	}
+	return fmt.Errorf("still running: %s", strings.Join(names, ", "))
+}

@@ -1,0 +1,171 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/backend/process/gate"
+)
+
+// execWait bounds the time from the opened gate to the running program; only
+// a file system that hangs takes long.
+const execWait = 10 * time.Second
+
+// spawned is a process that was started and stands at its gate.
+type spawned struct {
+	group
+	proc   *os.Process
+	gate   *os.File
+	stdio  [3]*os.File // our ends: stdin, stdout, stderr
+	polite []syscall.Signal
+}
+
+// spawn starts a process that stands at its gate. It runs on the thread of the
+// starter.
+func spawn(spec Spec, env []string, mark string) (_ *spawned, err error) {
+	var opened []*os.File
+	defer func() {
+		if err != nil {
+			closeAll(opened...)
+		}
+	}()
+	var theirs, ours [3]*os.File
+	for i := range theirs {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("make the pipes: %w", err)
+		}
+		opened = append(opened, r, w)
+		if i == 0 {
+			theirs[i], ours[i] = r, w
+		} else {
+			theirs[i], ours[i] = w, r
+		}
+	}
+	sp, err := startAtGate(spec, env, theirs, childAttributes())
+	if err != nil {
+		return nil, err
+	}
+	closeAll(theirs[:]...)
+	sp.stdio, sp.mark, sp.polite = ours, mark, []syscall.Signal{syscall.SIGTERM}
+	return sp, nil
+}
+
+// startAtGate executes this program as the gate of spec's.
+func startAtGate(spec Spec, env []string, stdio [3]*os.File, attributes *syscall.SysProcAttr) (*spawned, error) {
+	program, err := self()
+	if err != nil {
+		return nil, fmt.Errorf("find Berth's own executable: %w", err)
+	}
+	near, far, err := socketPair()
+	if err != nil {
+		return nil, fmt.Errorf("make the gate's channel: %w", err)
+	}
+	defer far.Close()
+	proc, err := os.StartProcess(program, append([]string{gate.Name, spec.Path}, spec.Args...), &os.ProcAttr{
+		Dir: spec.Dir, Env: env, Sys: attributes,
+		Files: []*os.File{stdio[0], stdio[1], stdio[2], far}, // far is gate.Channel
+	})
+	if err != nil {
+		near.Close()
+		return nil, fmt.Errorf("start the gate of %s: %w", spec.Path, err)
+	}
+	sp := &spawned{proc: proc, gate: near, group: group{known: map[identity]bool{}}}
+	// Unreaped, it cannot have vanished from the table.
+	e, err := entryOf(proc.Pid)
+	if err != nil {
+		near.Close()
+		_, _ = proc.Wait() // ends, as its channel did
+		return nil, fmt.Errorf("identify the process: %w", err)
+	}
+	sp.leader = e.identity()
+	return sp, nil
+}
+
+func socketPair() (near, far *os.File, err error) {
+	syscall.ForkLock.RLock() // for systems without SOCK_CLOEXEC
+	defer syscall.ForkLock.RUnlock()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	unix.CloseOnExec(fds[0])
+	unix.CloseOnExec(fds[1])
+	// Ours alone does not block: the gate's read does.
+	if err := unix.SetNonblock(fds[0], true); err != nil {
+		return nil, nil, errors.Join(err, unix.Close(fds[0]), unix.Close(fds[1]))
+	}
+	return os.NewFile(uintptr(fds[0]), "gate"), os.NewFile(uintptr(fds[1]), "gate"), nil
+}
+
+// release opens the gate and returns once the program runs.
+func (sp *spawned) release() error {
+	defer sp.gate.Close()
+	if err := sp.gate.SetDeadline(time.Now().Add(execWait)); err != nil {
+		return fmt.Errorf("open the gate: %w", err)
+	}
+	if _, err := sp.gate.Write([]byte{gate.Open}); err != nil {
+		return fmt.Errorf("open the gate: %w", err)
+	}
+	answer, err := io.ReadAll(io.LimitReader(sp.gate, 16))
+	if err != nil {
+		return fmt.Errorf("wait for the program: %w", err)
+	}
+	if len(answer) == 0 {
+		return nil
+	}
+	errno, err := strconv.Atoi(string(answer))
+	if err != nil {
+		return fmt.Errorf("the gate answered %q", answer)
+	}
+	return syscall.Errno(errno)
+}
+
+// abandon shuts the gate for good: the process ends and nothing has run.
+func (sp *spawned) abandon() { sp.gate.Close() }
+
+// awaitExit returns when the process has ended; it is not reaped yet. The
+// members that it leaves behind are known then.
+func (sp *spawned) awaitExit() (left []entry, err error) {
+	if err := awaitExit(sp.leader.pid); err != nil {
+		return nil, fmt.Errorf("wait for the process: %w", err)
+	}
+	return sp.members()
+}
+
+// reap takes the exit status and gives the pid back to the system.
+func (sp *spawned) reap() Exit {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	state, err := sp.proc.Wait()
+	sp.reaped = true
+	if err != nil {
+		return Exit{Code: -1, Err: fmt.Errorf("take the exit status: %w", err)}
+	}
+	status := state.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return Exit{Code: -1, Signal: unix.SignalName(status.Signal())}
+	}
+	return Exit{Code: status.ExitStatus()}
+}
+
+// end ends the process and all that came of it (see end).
+func (sp *spawned) end(ctx context.Context, ended <-chan struct{}, grace time.Duration) error {
+	return end(ctx, sp, ended, grace, sp.polite...)
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
