@@ -1,0 +1,168 @@
+package api
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"berth/backend/artifact"
+	"berth/backend/chat"
+	"berth/backend/event"
+	"berth/backend/provider"
+	"berth/backend/settings"
+	"berth/backend/workspace"
+)
+
+// Features is what the API is a door onto. All are needed, save those that
+// say otherwise.
+type Features struct {
+	Backend   Backend
+	Chats     chat.Chats
+	Stream    Stream
+	Agents    Agents
+	Files     *artifact.Files
+	Settings  *settings.Store
+	Phrases   *settings.Phrases
+	Finder    Finder
+	Terminals Terminals
+	Processes Processes
+	Demo      Demo
+	// Pages is the built frontend, index.html at its root. Without it no
+	// pages are served.
+	Pages fs.FS
+	Log   *slog.Logger
+}
+
+// Backend tells how the whole is doing.
+type Backend interface {
+	Health() Health
+}
+
+// Stream hands out live subscriptions (see event.Hub).
+type Stream interface {
+	// Subscribe begins, or resumes, what client follows. A newer subscription
+	// of the same client ends the older one.
+	Subscribe(ctx context.Context, client, after string, chats []string) (Subscription, error)
+}
+
+// Subscription is one client's place in the stream.
+type Subscription interface {
+	// Next waits for something to tell, until ctx ends: then the batch is
+	// empty and the error nil.
+	Next(ctx context.Context, maxBytes int) (event.Batch, error)
+	// Follow changes the chats whose items are wanted.
+	Follow(chats []string) error
+	// Close forgets the client.
+	Close()
+}
+
+// Agents is the catalogue of agents on this machine.
+type Agents interface {
+	// List gives what is known; refresh looks again first.
+	List(ctx context.Context, refresh bool) []provider.Description
+	// Describe looks at one agent; known false means there is none of that
+	// name. refresh looks again although it was looked at.
+	Describe(ctx context.Context, name string, refresh bool) (d provider.Description, known bool)
+}
+
+// Finder looks for files in a folder (see workspace.Finder).
+type Finder interface {
+	Find(ctx context.Context, dir, query string, limit int) (workspace.Found, error)
+}
+
+// Demo sets up what a new user tries first.
+type Demo interface {
+	// Start makes the sample folder, if it is not there, and a chat with the
+	// demo agent in it.
+	Start(ctx context.Context) (chat.Chat, error)
+}
+
+// Processes is the registry of Berth's children.
+type Processes interface {
+	Running(ctx context.Context) ([]Process, error)
+}
+
+// Process is one running child of Berth.
+type Process struct {
+	ID         string    `json:"id"`
+	Pid        int       `json:"pid"`
+	Label      string    `json:"label" doc:"For people: claude, git."`
+	Executable string    `json:"executable"`
+	Chat       string    `json:"chat,omitempty" doc:"Chat it works for."`
+	Execution  string    `json:"execution,omitempty"`
+	StartedAt  time.Time `json:"started_at"`
+}
+
+// Terminals runs commands of the user in pseudo terminals.
+type Terminals interface {
+	List() []Terminal
+	Open(ctx context.Context, n NewTerminal) (Terminal, error)
+	// Output gives the bytes written after that position, waiting until ctx
+	// ends if there are none yet.
+	Output(ctx context.Context, id string, after int64) (TerminalOutput, error)
+	Input(ctx context.Context, id string, data []byte) error
+	Resize(ctx context.Context, id string, columns, rows int) error
+	// Close ends the command and forgets the terminal.
+	Close(ctx context.Context, id string) error
+}
+
+// Terminal is one pseudo terminal.
+type Terminal struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	Command   []string  `json:"command"`
+	Cwd       string    `json:"cwd"`
+	Columns   int       `json:"columns"`
+	Rows      int       `json:"rows"`
+	State     string    `json:"state" enum:"running,ended"`
+	ExitCode  *int      `json:"exit_code,omitempty" doc:"Once ended, where it is known."`
+	StartedAt time.Time `json:"started_at"`
+}
+
+// NewTerminal is what a terminal is opened with.
+type NewTerminal struct {
+	Command []string `json:"command,omitempty" maxItems:"256" doc:"Program and arguments; without it, the user's shell."`
+	Cwd     string   `json:"cwd,omitempty" doc:"Absolute path of a folder; without it, the home directory."`
+	Title   string   `json:"title,omitempty" maxLength:"240"`
+	Columns int      `json:"columns,omitempty" minimum:"2" maximum:"500" default:"80"`
+	Rows    int      `json:"rows,omitempty" minimum:"1" maximum:"200" default:"24"`
+}
+
+// TerminalOutput is a piece of what a terminal wrote.
+type TerminalOutput struct {
+	// After is where Data really begins: later than asked when older bytes
+	// have left the ring.
+	After int64  `json:"after" doc:"Position of the first byte; later than asked when older bytes were dropped."`
+	Next  int64  `json:"next" doc:"Position for the next request."`
+	Data  []byte `json:"data" doc:"Raw bytes, base64."`
+	Ended bool   `json:"ended" doc:"Nothing will follow."`
+}
+
+// Window is the native window, when this backend has one.
+type Window interface {
+	// Focus brings it forward and, if link is not empty, opens that
+	// berth:// link.
+	Focus(link string)
+}
+
+// Health is the state of the whole backend.
+type Health struct {
+	Version   string    `json:"version"`
+	Epoch     string    `json:"epoch" doc:"Of the event log; changes when a backup is restored."`
+	Admission Admission `json:"admission"`
+	OS        string    `json:"os" enum:"linux,darwin,windows"`
+	Arch      string    `json:"arch"`
+	Home      string    `json:"home" doc:"The user's home directory."`
+	State     string    `json:"state" doc:"The state directory."`
+	Window    bool      `json:"window" doc:"Whether this backend has a native window."`
+	Pid       int       `json:"pid"`
+	StartedAt time.Time `json:"started_at"`
+}
+
+// Admission says whether new work is accepted.
+type Admission struct {
+	State  string `json:"state" enum:"open,closed"`
+	Reason string `json:"reason,omitempty" enum:"damaged,disk_full,closing" doc:"Why it is closed."`
+	Detail string `json:"detail,omitempty" doc:"What to do, for the user."`
+}
