@@ -9,6 +9,7 @@ import (
 	"berth/backend/artifact"
 	"berth/backend/chat"
 	"berth/backend/event"
+	"berth/backend/process"
 	"berth/backend/provider"
 	"berth/backend/settings"
 	"berth/backend/workspace"
@@ -19,7 +20,7 @@ import (
 type Features struct {
 	Backend   Backend
 	Chats     chat.Chats
-	Stream    Stream
+	Hub       *event.Hub
 	Agents    Agents
 	Files     *artifact.Files
 	Settings  *settings.Store
@@ -37,24 +38,6 @@ type Features struct {
 // Backend tells how the whole is doing.
 type Backend interface {
 	Health() Health
-}
-
-// Stream hands out live subscriptions (see event.Hub).
-type Stream interface {
-	// Subscribe begins, or resumes, what client follows. A newer subscription
-	// of the same client ends the older one.
-	Subscribe(ctx context.Context, client, after string, chats []string) (Subscription, error)
-}
-
-// Subscription is one client's place in the stream.
-type Subscription interface {
-	// Next waits for something to tell, until ctx ends: then the batch is
-	// empty and the error nil.
-	Next(ctx context.Context, maxBytes int) (event.Batch, error)
-	// Follow changes the chats whose items are wanted.
-	Follow(chats []string) error
-	// Close forgets the client.
-	Close()
 }
 
 // Agents is the catalogue of agents on this machine.
@@ -78,20 +61,9 @@ type Demo interface {
 	Start(ctx context.Context) (chat.Chat, error)
 }
 
-// Processes is the registry of Berth's children.
+// Processes is the registry of Berth's children (see process.Supervisor).
 type Processes interface {
-	Running(ctx context.Context) ([]Process, error)
-}
-
-// Process is one running child of Berth.
-type Process struct {
-	ID         string    `json:"id"`
-	Pid        int       `json:"pid"`
-	Label      string    `json:"label" doc:"For people: claude, git."`
-	Executable string    `json:"executable"`
-	Chat       string    `json:"chat,omitempty" doc:"Chat it works for."`
-	Execution  string    `json:"execution,omitempty"`
-	StartedAt  time.Time `json:"started_at"`
+	List() []process.Live
 }
 
 // Terminals runs commands of the user in pseudo terminals.

@@ -62,6 +62,7 @@ func New(f Features) *Handler {
 	s.pages = newPages(f.Pages)
 	s.operations = humago.New(s.mux, configuration())
 	s.registerHealth()
+	s.registerProcesses()
 	s.registerAgents()
 	s.registerChats()
 	s.registerTurns()

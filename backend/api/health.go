@@ -54,14 +54,4 @@ func (s *Handler) registerHealth() {
 			w.Focus(in.Body.Link)
 			return nil, nil
 		})
-	add(s, route{method: http.MethodGet, path: "/processes", id: "list-processes", tag: "backend",
-		summary: "The running children of Berth", access: toRead},
-		func(ctx context.Context, _ *struct{}) (*body[processList], error) {
-			list, err := s.features.Processes.Running(ctx)
-			return reply(processList{present(list)}, err)
-		})
-}
-
-type processList struct {
-	Processes []Process `json:"processes"`
 }

@@ -141,6 +141,10 @@ func problemOf(err error) (p *Problem, known bool) {
 		p = problem(http.StatusConflict, agent.Code, agent.Text)
 		p.Action = agent.Action
 		return p, true
+	case errors.Is(err, event.ErrCursor):
+		return coded(refusalStatuses, refusal.Invalid, "query.after", err.Error()), true
+	case errors.Is(err, event.ErrTooManyChats):
+		return coded(refusalStatuses, refusal.Invalid, "query.chats", err.Error()), true
 	case errors.Is(err, store.ErrFull):
 		return problem(http.StatusInsufficientStorage, "disk_full", "The disk is full; nothing was kept of this."), true
 	case errors.Is(err, store.ErrClosed):

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -18,8 +19,7 @@ import (
 // which gives an empty batch with the same cursor. A client that cannot keep
 // up is told so (reset too_slow) and fetches again.
 const (
-	maxBatchBytes = 64 << 10
-	maxPollWait   = 25 * time.Second
+	maxPollWait = 25 * time.Second
 	// heartbeat of a socket: an empty batch that a page can see, and a ping
 	// that proves the other side.
 	heartbeat = 20 * time.Second
@@ -73,26 +73,25 @@ func (s *Handler) registerStream() {
 }
 
 func (s *Handler) poll(ctx context.Context, f Following, wait time.Duration) (event.Batch, error) {
-	sub, err := s.features.Stream.Subscribe(ctx, f.Client, f.After, f.Chats)
+	sub, err := s.features.Hub.Subscribe(ctx, f.Client, f.After, f.Chats)
 	if err != nil {
 		return event.Batch{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(wait, maxPollWait))
 	defer cancel()
 	defer context.AfterFunc(s.ending, cancel)()
-	b, err := sub.Next(ctx, maxBatchBytes)
-	return wholeBatch(b), err
-}
-
-func wholeBatch(b event.Batch) event.Batch {
-	b.Events, b.Items, b.Deltas = present(b.Events), present(b.Items), present(b.Deltas)
-	return b
+	b, err := sub.Next(ctx, event.MaxBatch)
+	if errors.Is(err, event.ErrSuperseded) {
+		b.Next = f.After
+		return b, nil
+	}
+	return b, err
 }
 
 // streamSocket is GET stream/ws.
 func (s *Handler) streamSocket(hc huma.Context, f Following) {
 	s.serveSocket(hc, func(c *socket) error {
-		sub, err := s.features.Stream.Subscribe(c.ctx, f.Client, f.After, f.Chats)
+		sub, err := s.features.Hub.Subscribe(c.ctx, f.Client, f.After, f.Chats)
 		if err != nil {
 			return err
 		}
@@ -111,7 +110,7 @@ func (s *Handler) streamSocket(hc huma.Context, f Following) {
 			if err != nil || c.ctx.Err() != nil {
 				return err
 			}
-			frame, err := json.Marshal(wholeBatch(b))
+			frame, err := json.Marshal(b)
 			if err != nil {
 				return err
 			}
@@ -128,8 +127,8 @@ func (s *Handler) streamSocket(hc huma.Context, f Following) {
 }
 
 // nextBatch waits for a batch, at most until the next heartbeat.
-func nextBatch(ctx context.Context, sub Subscription) (event.Batch, error) {
+func nextBatch(ctx context.Context, sub *event.Subscription) (event.Batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
-	return sub.Next(ctx, maxBatchBytes)
+	return sub.Next(ctx, event.MaxBatch)
 }

@@ -29,5 +29,6 @@ type Found struct {
 	Files     []File `json:"files"`
 	Truncated bool   `json:"truncated,omitempty" doc:"The workspace is larger than what was looked at."`
 }
+
 func CompleteFolder(prefix string, limit int, hidden bool) (Folders, error) { panic(1) }
-func CreateFolder(path string) (Folder, error) { panic(1) }
+func CreateFolder(path string) (Folder, error)                              { panic(1) }
