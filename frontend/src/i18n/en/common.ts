@@ -1,0 +1,16 @@
+export const common = {
+  cancel: "Cancel",
+  close: "Close",
+  dismiss: "Dismiss",
+  busy: "Working on it",
+  tryAgain: "Try again",
+  copy: "Copy",
+  copied: "Copied",
+  open: "Open",
+  remove: "Remove",
+  undo: "Undo",
+  unknown: "unknown",
+  more: "More",
+  more_count_one: "{{count}} more",
+  more_count_other: "{{count}} more",
+} as const;
