@@ -9,7 +9,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dir = mkdtempSync(join(tmpdir(), "berth-api-"));
 const fresh = join(dir, "schema.d.ts");
 try {
-  execFileSync("npx", ["openapi-typescript", "../docs/openapi.json", "-o", fresh], { cwd: root, stdio: "ignore" });
+  execFileSync("npx", ["openapi-typescript", "../docs/openapi.json", "-o", fresh], {
+    cwd: root,
+    stdio: "ignore",
+  });
   if (readFileSync(fresh, "utf8") !== readFileSync(join(root, "src/api/schema.d.ts"), "utf8")) {
     console.error("src/api/schema.d.ts is stale: run `npm run generate:api`.");
     process.exit(1);

@@ -5,11 +5,14 @@ import "./styles/base.css";
 import "./ui/controls.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { startTranslations, systemLanguage } from "./i18n";
 import { App } from "./app/App";
+import { platform } from "./app/platform";
+import { startTranslations, systemLanguage } from "./i18n";
+import { windowState } from "./transport/native";
 
 async function start(root: HTMLElement) {
-  await startTranslations(systemLanguage());
+  const [native] = await Promise.all([windowState(), startTranslations(systemLanguage())]);
+  if (native) Object.assign(platform, { native: true, os: native.platform });
   createRoot(root).render(
     <StrictMode>
       <App />

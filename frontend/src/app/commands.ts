@@ -1,91 +1,127 @@
+import table from "../../actions.json";
+import { locale } from "../i18n";
+
 /**
- * Every action with a key, in one table. It feeds the key dispatcher, the
- * palette, tooltips, menus and the shortcuts page. What a command does is
+ * Every action is one row of `actions.json`, which the native menu reads too.
+ * This file adds what only the page needs to know. What an action does is
  * registered by the view that can do it (`useCommand`); without a handler it
  * is neither run nor offered.
- *
- * Keys: modifiers `Mod` (Cmd on macOS, Ctrl elsewhere), `Ctrl`, `Alt`,
- * `Shift`, then a `KeyboardEvent.key`. `browser` stands in where a browser
- * keeps the chord for itself.
  */
-export type Command = {
-  group: Group;
-  mac?: string;
-  other?: string;
-  browser?: string;
-  /** Works only while that part of the view has the focus; the part handles it itself. */
-  scope?: "request" | "composer" | "attention";
-  /** Not in the palette: moves the focus or needs its place. */
+type Facts = {
+  /** Works only while that part of the view has the focus; the part handles the key itself. */
+  scope?: "request" | "composer";
+  /** Not in the palette: it moves the focus, or needs its place. */
   hidden?: true;
 };
 
-export type Group = "general" | "chats" | "conversation" | "request" | "view";
+const local = (scope: "request" | "composer"): Facts => ({ scope, hidden: true });
+const hidden: Facts = { hidden: true };
 
-/** The same chord everywhere but in a browser. */
-const mod = (keys: string, browser?: string) =>
-  ({ mac: `Mod+${keys}`, other: `Mod+${keys}`, ...(browser ? { browser } : {}) }) as const;
-const same = (keys: string) => ({ mac: keys, other: keys }) as const;
+const facts = {
+  palette: hidden,
+  "attention.next": {},
+  "attention.queue": {},
+  "chat.new": {},
+  "chat.1": hidden,
+  "chat.2": hidden,
+  "chat.3": hidden,
+  "chat.4": hidden,
+  "chat.5": hidden,
+  "chat.6": hidden,
+  "chat.7": hidden,
+  "chat.8": hidden,
+  "chat.9": hidden,
+  "chat.previous": {},
+  "chat.next": {},
+  "chat.rename": {},
+  "chat.pin": {},
+  "chat.archive": {},
+  "chat.unread": {},
+  "chat.delete": {},
+  "chat.demo": {},
+  "composer.send": local("composer"),
+  "composer.send_now": local("composer"),
+  "composer.newline": local("composer"),
+  "composer.focus": {},
+  "composer.commands": local("composer"),
+  "composer.files": local("composer"),
+  "composer.attach": {},
+  "turn.stop": {},
+  "turn.stop_all": {},
+  "turn.previous": {},
+  "turn.next": {},
+  "queue.release": {},
+  "request.allow_once": local("request"),
+  "request.allow_session": local("request"),
+  "request.allow_always": local("request"),
+  "request.deny": local("request"),
+  "request.deny_reason": local("request"),
+  "request.choose": local("request"),
+  "timeline.end": {},
+  "find.chat": {},
+  "find.all": {},
+  "view.sidebar": {},
+  "view.inspector": {},
+  "view.terminal": {},
+  "view.review": {},
+  "view.jobs": {},
+  "view.larger": {},
+  "view.smaller": {},
+  "view.actual": {},
+  "theme.light": {},
+  "theme.dark": {},
+  "theme.system": {},
+  "layer.close": hidden,
+  "region.next": hidden,
+  "region.previous": hidden,
+  settings: {},
+  shortcuts: {},
+} satisfies Record<string, Facts>;
 
-export const commands = {
-  openPalette: { group: "general", ...mod("K") },
-  openSettings: { group: "general", ...mod(",") },
-  openShortcuts: { group: "general", ...same("?") },
-  closeLayer: { group: "general", ...same("Escape"), hidden: true },
-  nextRegion: { group: "general", ...same("F6"), hidden: true },
-  previousRegion: { group: "general", ...same("Shift+F6"), hidden: true },
-  setThemeLight: { group: "general" },
-  setThemeDark: { group: "general" },
-  setThemeSystem: { group: "general" },
+export type CommandId = keyof typeof facts;
 
-  newChat: { group: "chats", ...mod("N", "Alt+N") },
-  nextWaiting: { group: "chats", ...mod("J", "Alt+J") },
-  openAttention: { group: "chats", ...mod("Shift+A", "Alt+A") },
-  previousChat: { group: "chats", mac: "Ctrl+Shift+Tab", other: "Ctrl+Shift+Tab", browser: "Alt+ArrowUp" },
-  nextChat: { group: "chats", mac: "Ctrl+Tab", other: "Ctrl+Tab", browser: "Alt+ArrowDown" },
-  chat1: { group: "chats", ...mod("1", "Alt+1"), hidden: true },
-  chat2: { group: "chats", ...mod("2", "Alt+2"), hidden: true },
-  chat3: { group: "chats", ...mod("3", "Alt+3"), hidden: true },
-  chat4: { group: "chats", ...mod("4", "Alt+4"), hidden: true },
-  chat5: { group: "chats", ...mod("5", "Alt+5"), hidden: true },
-  chat6: { group: "chats", ...mod("6", "Alt+6"), hidden: true },
-  chat7: { group: "chats", ...mod("7", "Alt+7"), hidden: true },
-  chat8: { group: "chats", ...mod("8", "Alt+8"), hidden: true },
-  chat9: { group: "chats", ...mod("9", "Alt+9"), hidden: true },
-  renameChat: { group: "chats", ...same("F2") },
-  pinChat: { group: "chats" },
-  archiveChat: { group: "chats" },
-  markUnread: { group: "chats" },
-  deleteChat: { group: "chats" },
-  tryDemo: { group: "chats" },
+export const commandIds = Object.keys(facts) as CommandId[];
 
-  send: { group: "conversation", ...same("Enter"), scope: "composer", hidden: true },
-  newLine: { group: "conversation", ...same("Shift+Enter"), scope: "composer", hidden: true },
-  stop: { group: "conversation", ...mod(".") },
-  attach: { group: "conversation", ...mod("Shift+O") },
-  agentCommands: { group: "conversation", ...same("/"), scope: "composer", hidden: true },
-  mention: { group: "conversation", ...same("@"), scope: "composer", hidden: true },
-  focusComposer: { group: "conversation", ...mod("Shift+M", "Alt+M") },
-  previousTurn: { group: "conversation", mac: "Alt+ArrowUp", other: "Alt+ArrowUp", browser: "Alt+PageUp" },
-  nextTurn: { group: "conversation", mac: "Alt+ArrowDown", other: "Alt+ArrowDown", browser: "Alt+PageDown" },
-  toEnd: { group: "conversation", mac: "Mod+ArrowDown", other: "Ctrl+End" },
-  releaseQueue: { group: "conversation" },
+type Row = { id: string; en: string; zh: string; keys?: string; mac?: string; browser?: string };
 
-  allowOnce: { group: "request", ...same("A"), scope: "request", hidden: true },
-  allowSession: { group: "request", ...same("S"), scope: "request", hidden: true },
-  allowAlways: { group: "request", ...same("R"), scope: "request", hidden: true },
-  deny: { group: "request", ...same("D"), scope: "request", hidden: true },
-  denyWithReason: { group: "request", ...same("Shift+D"), scope: "request", hidden: true },
-  chooseAnswer: { group: "request", ...same("1"), scope: "request", hidden: true },
+const rows = new Map((table as Row[]).map((row) => [row.id, row]));
 
-  toggleSidebar: { group: "view", ...mod("\\") },
-  toggleInspector: { group: "view", ...mod("L", "Alt+L") },
-  toggleTerminal: { group: "view", mac: "Ctrl+`", other: "Ctrl+`" },
-} satisfies Record<string, Command>;
+function row(id: CommandId): Row {
+  const found = rows.get(id);
+  if (!found) throw new Error(`actions.json has no ${id}`);
+  return found;
+}
 
-export type CommandId = keyof typeof commands;
+export function commandFacts(id: CommandId): Facts {
+  return facts[id];
+}
 
-export const commandIds = Object.keys(commands) as CommandId[];
+/** The keys of a command as the table writes them. */
+export function commandKeys(id: CommandId): Pick<Row, "keys" | "mac" | "browser"> {
+  return row(id);
+}
 
-export function command(id: CommandId): Command {
-  return commands[id];
+/** The command's name in the language in use. */
+export function commandLabel(id: CommandId): string {
+  return locale() === "zh-CN" ? row(id).zh : row(id).en;
+}
+
+export type CommandGroup = "general" | "chats" | "conversation" | "request" | "view";
+
+const groupOfPrefix: Record<string, CommandGroup> = {
+  attention: "chats",
+  chat: "chats",
+  composer: "conversation",
+  turn: "conversation",
+  queue: "conversation",
+  timeline: "conversation",
+  find: "conversation",
+  request: "request",
+  view: "view",
+  theme: "view",
+};
+
+/** Where the palette and the shortcuts page list it. */
+export function commandGroup(id: CommandId): CommandGroup {
+  return groupOfPrefix[id.split(".")[0] ?? ""] ?? "general";
 }

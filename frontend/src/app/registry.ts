@@ -14,7 +14,11 @@ function changed() {
 }
 
 /** Says what a command does while this component is shown. `off` is why it cannot be done now. */
-export function useCommand(id: CommandId, run: () => void, options: { off?: string | undefined; when?: boolean } = {}): void {
+export function useCommand(
+  id: CommandId,
+  run: () => void,
+  options: { off?: string | undefined; when?: boolean } = {},
+): void {
   const { off, when = true } = options;
   const handler = useRef<Handler>({ run, off });
   useEffect(() => {

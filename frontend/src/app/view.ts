@@ -7,14 +7,26 @@ export type View =
   | { name: "settings"; page: SettingsPage }
   | { name: "welcome" };
 
-export const settingsPages = ["general", "appearance", "agents", "permissions", "notifications", "phrases", "shortcuts", "about"] as const;
+export const settingsPages = [
+  "general",
+  "appearance",
+  "agents",
+  "permissions",
+  "notifications",
+  "phrases",
+  "shortcuts",
+  "about",
+] as const;
 export type SettingsPage = (typeof settingsPages)[number];
 
 /** A command to run in a terminal on behalf of an agent: install, sign in, update. */
 export type TerminalJob = { title: string; agent: string; argv: string[] };
 
 /** What lies over the view. Each is closed by Escape, the last opened first. */
-export type Layer = { name: "palette" } | { name: "newChat"; cwd?: string; agent?: string } | { name: "terminal"; job: TerminalJob };
+export type Layer =
+  | { name: "palette" }
+  | { name: "newChat"; cwd?: string; agent?: string }
+  | { name: "terminal"; job: TerminalJob };
 
 type State = {
   view: View;
@@ -23,7 +35,8 @@ type State = {
   inspector: boolean;
 };
 
-const stored = (name: string, fallback: boolean) => (localStorage.getItem(name) ?? String(fallback)) === "true";
+const stored = (name: string, fallback: boolean) =>
+  (localStorage.getItem(name) ?? String(fallback)) === "true";
 
 /** Local state of this window or tab; nothing here is shared between devices. */
 export const useView = create<State>(() => ({

@@ -13,7 +13,8 @@ function flat(tree: Tree, prefix = ""): Map<string, string> {
   return out;
 }
 
-const placeholders = (text: string) => [...text.matchAll(/\{\{\s*(\w+)[^}]*\}\}|<\/?(\d+)>/g)].map((m) => m[0]).sort();
+const placeholders = (text: string) =>
+  [...text.matchAll(/\{\{\s*(\w+)[^}]*\}\}|<\/?(\d+)>/g)].map((m) => m[0]).sort();
 
 describe("catalogues", () => {
   const english = flat(en);

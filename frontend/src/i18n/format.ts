@@ -13,7 +13,8 @@ function dates(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTime
 function number(digits: number): Intl.NumberFormat {
   const key = `${locale()} ${digits}`;
   let formatter = cache.get(key);
-  if (!formatter) cache.set(key, (formatter = new Intl.NumberFormat(locale(), { maximumFractionDigits: digits })));
+  if (!formatter)
+    cache.set(key, (formatter = new Intl.NumberFormat(locale(), { maximumFractionDigits: digits })));
   return formatter as Intl.NumberFormat;
 }
 
@@ -26,16 +27,32 @@ export function clock(at: string | number | Date): string {
 
 /** 11:20:04 */
 export function clockSeconds(at: string | number | Date): string {
-  return dates("seconds", { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }).format(new Date(at));
+  return dates("seconds", { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }).format(
+    new Date(at),
+  );
 }
 
 /** Friday 27 November */
 export function longDay(at: string | number | Date): string {
   const date = new Date(at);
   const year = date.getFullYear() === new Date().getFullYear() ? {} : ({ year: "numeric" } as const);
-  if (locale() === "zh-CN") return dates("long" + String("year" in year), { month: "long", day: "numeric", weekday: "long", ...year }).format(date);
-  const [weekday, day] = [dates("weekday", { weekday: "long" }), dates("daymonth" + String("year" in year), { day: "numeric", month: "long", ...year })];
-  return `${weekday.format(date)} ${day.formatToParts(date).filter((part) => part.type !== "literal").sort((a, b) => order(a.type) - order(b.type)).map((part) => part.value).join(" ")}`;
+  if (locale() === "zh-CN")
+    return dates("long" + String("year" in year), {
+      month: "long",
+      day: "numeric",
+      weekday: "long",
+      ...year,
+    }).format(date);
+  const [weekday, day] = [
+    dates("weekday", { weekday: "long" }),
+    dates("daymonth" + String("year" in year), { day: "numeric", month: "long", ...year }),
+  ];
+  return `${weekday.format(date)} ${day
+    .formatToParts(date)
+    .filter((part) => part.type !== "literal")
+    .sort((a, b) => order(a.type) - order(b.type))
+    .map((part) => part.value)
+    .join(" ")}`;
 }
 
 const order = (type: string) => ["day", "month", "year"].indexOf(type);
@@ -45,7 +62,8 @@ export function shortTime(at: string | number | Date, now = Date.now()): string 
   const date = new Date(at);
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   if (date.getTime() >= midnight) return clock(date);
-  if (date.getTime() >= midnight - 6 * DAY_MS) return dates("short weekday", { weekday: "short" }).format(date);
+  if (date.getTime() >= midnight - 6 * DAY_MS)
+    return dates("short weekday", { weekday: "short" }).format(date);
   const parts = dates("short date", { day: "numeric", month: "short" });
   if (locale() === "zh-CN") return parts.format(date);
   const values = Object.fromEntries(parts.formatToParts(date).map((part) => [part.type, part.value]));
@@ -68,7 +86,8 @@ export function duration(ms: number): string {
   if (ms < 1000) return `${number(1).format(Math.max(0, ms) / 1000)} ${s}`;
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} ${s}`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} ${min}${seconds % 60 ? ` ${seconds % 60} ${s}` : ""}`;
+  if (seconds < 3600)
+    return `${Math.floor(seconds / 60)} ${min}${seconds % 60 ? ` ${seconds % 60} ${s}` : ""}`;
   return `${Math.floor(seconds / 3600)} ${h}${Math.floor(seconds / 60) % 60 ? ` ${Math.floor(seconds / 60) % 60} ${min}` : ""}`;
 }
 

@@ -15,7 +15,9 @@ declare module "i18next" {
 
 /** The language of the system, if we speak it. `navigator.language` may be "C", which no Intl constructor takes. */
 export function systemLanguage(): Language {
-  return navigator.languages.some((language) => /^zh\b/i.test(language)) && !/^en\b/i.test(navigator.language) ? "zh-CN" : "en";
+  return navigator.languages.some((language) => /^zh\b/i.test(language)) && !/^en\b/i.test(navigator.language)
+    ? "zh-CN"
+    : "en";
 }
 
 export async function startTranslations(language: Language): Promise<void> {

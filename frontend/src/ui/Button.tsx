@@ -34,7 +34,20 @@ export type ButtonProps = Common & {
 const looks = { plain: "", primary: "pri", quiet: "quiet", danger: "dng", "danger-solid": "dng solid" };
 
 export function Button(props: ButtonProps): ReactElement {
-  const { look = "plain", large, small, icon, hint, command, off, submit, className = "", onClick, children, ...rest } = props;
+  const {
+    look = "plain",
+    large,
+    small,
+    icon,
+    hint,
+    command,
+    off,
+    submit,
+    className = "",
+    onClick,
+    children,
+    ...rest
+  } = props;
   const size = large ? "lg" : small ? "sm" : "";
   const keys = hint ?? (command ? keysOf(command) : undefined);
   const button = (
@@ -59,7 +72,16 @@ export type IconButtonProps = Common & {
   label: string;
 };
 
-export function IconButton({ icon, label, command, off, small, className = "", onClick, ...rest }: IconButtonProps) {
+export function IconButton({
+  icon,
+  label,
+  command,
+  off,
+  small,
+  className = "",
+  onClick,
+  ...rest
+}: IconButtonProps) {
   return (
     <Tooltip text={off || label} keys={command ? keysOf(command) : undefined}>
       <button

@@ -70,10 +70,7 @@ export function MenuChoices<T extends string>(props: {
   choices: { value: T; label: ReactNode; note?: ReactNode; off?: string | undefined }[];
 }) {
   return (
-    <Base.RadioGroup
-      value={props.value}
-      onValueChange={(value) => props.onChange(value as T)}
-    >
+    <Base.RadioGroup value={props.value} onValueChange={(value) => props.onChange(value as T)}>
       {props.label && <div className="glabel">{props.label}</div>}
       {props.choices.map((choice) => (
         <Base.RadioItem
@@ -95,7 +92,15 @@ export function MenuChoices<T extends string>(props: {
   );
 }
 
-export function MenuSub({ icon, label, children }: { icon?: IconName; label: ReactNode; children: ReactNode }) {
+export function MenuSub({
+  icon,
+  label,
+  children,
+}: {
+  icon?: IconName;
+  label: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <Base.SubmenuRoot>
       <Base.SubmenuTrigger className="lrow">

@@ -11,7 +11,15 @@ type PopoverProps = {
   children: ReactNode;
 };
 
-export function Popover({ trigger, label, align = "center", side = "bottom", open, onOpenChange, children }: PopoverProps) {
+export function Popover({
+  trigger,
+  label,
+  align = "center",
+  side = "bottom",
+  open,
+  onOpenChange,
+  children,
+}: PopoverProps) {
   return (
     <Base.Root {...(open === undefined ? {} : { open })} onOpenChange={(next) => onOpenChange?.(next)}>
       <Base.Trigger render={trigger} />

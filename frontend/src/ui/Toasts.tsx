@@ -19,7 +19,8 @@ export function toast(text: string, action?: Toast["action"]): void {
   useToasts.setState(({ list }) => ({ list: [...list, entry].slice(-MAX_TOASTS) }));
 }
 
-const dismiss = (id: number) => useToasts.setState(({ list }) => ({ list: list.filter((one) => one.id !== id) }));
+const dismiss = (id: number) =>
+  useToasts.setState(({ list }) => ({ list: list.filter((one) => one.id !== id) }));
 
 export function Toasts() {
   const list = useToasts((state) => state.list);

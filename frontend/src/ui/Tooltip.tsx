@@ -10,7 +10,15 @@ export function TooltipProvider({ children }: { children: ReactNode }) {
 }
 
 /** Words and keys for a control. `children` is the control itself and keeps its own spoken name. */
-export function Tooltip({ text, keys, children }: { text: ReactNode; keys?: string | undefined; children: ReactElement }) {
+export function Tooltip({
+  text,
+  keys,
+  children,
+}: {
+  text: ReactNode;
+  keys?: string | undefined;
+  children: ReactElement;
+}) {
   return (
     <Base.Root>
       <Base.Trigger render={children} />

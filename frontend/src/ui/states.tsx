@@ -54,7 +54,12 @@ export function LoadingState({ what, onCancel }: { what: string; onCancel?: () =
 }
 
 /** One sentence, one action. */
-export function EmptyState(props: { signal?: SignalName; title: ReactNode; text?: ReactNode; action?: ReactNode }) {
+export function EmptyState(props: {
+  signal?: SignalName;
+  title: ReactNode;
+  text?: ReactNode;
+  action?: ReactNode;
+}) {
   return (
     <div className="ctr">
       {props.signal && <Signal name={props.signal} />}

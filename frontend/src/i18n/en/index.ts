@@ -1,6 +1,6 @@
-import { commands, groups } from "./commands";
+import { groups } from "./groups";
 import { common } from "./common";
 import { states } from "./states";
 
 /** English is the source: the other catalogues have the same keys and placeholders (tested). */
-export const en = { common, commands, groups, states } as const;
+export const en = { common, groups, states } as const;
