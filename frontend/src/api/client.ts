@@ -1,5 +1,6 @@
 import createClient from "openapi-fetch";
 import type { paths } from "./schema";
+import type { Problem } from "./types";
 import { transport } from "../transport";
 
 /** The generated client. Every call goes through the page's transport. */
@@ -12,18 +13,11 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
     readonly field?: string,
-    readonly body?: unknown,
+    readonly problem?: Partial<Problem>,
   ) {
     super(message);
   }
 }
-
-type Problem = {
-  code?: string;
-  detail?: string;
-  title?: string;
-  errors?: { location?: string; message?: string }[];
-};
 
 /** Turns the result of a call into its data, or throws what the backend said. */
 export async function unwrap<T>(
@@ -31,13 +25,13 @@ export async function unwrap<T>(
 ): Promise<T> {
   const { data, error, response } = await call;
   if (response.ok) return data as T;
-  const problem = (error ?? {}) as Problem;
+  const problem = (error ?? {}) as Partial<Problem>;
   const first = problem.errors?.[0];
   throw new ApiError(
     response.status,
     problem.code ?? "failed",
     problem.detail ?? first?.message ?? problem.title ?? `HTTP ${response.status}`,
     first?.location,
-    error,
+    problem,
   );
 }
