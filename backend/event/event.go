@@ -49,4 +49,8 @@ type Batch struct {
 	Events []Event `json:"events"`
 	Items  []Item  `json:"items"`
 	Deltas []Delta `json:"deltas"`
+	// Follows comes once after a client follows further chats, at once and
+	// even if nothing else happened: a page of items read from now on has no
+	// gap to what the stream brings.
+	Follows []string `json:"follows,omitempty" doc:"The chats whose items come from here on; in the first batch after chats were added."`
 }

@@ -225,6 +225,9 @@ func (h *Hub) Subscribe(ctx context.Context, client, after string, chats []strin
 		fresh = chats
 	}
 	h.introduce(m, fresh)
+	if len(fresh) > 0 {
+		m.follows = chats
+	}
 	h.mu.Unlock()
 	return s, nil
 }

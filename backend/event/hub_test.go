@@ -266,3 +266,41 @@ func TestNewerSubscriptionSupersedes(t *testing.T) {
 		t.Error("the older subscription still waits")
 	}
 }
+
+func TestFollowingIsConfirmedAtOnce(t *testing.T) {
+	db, hub, _ := open(t)
+	makeChat(t, db, "c1")
+	makeChat(t, db, "c2")
+	sub, err := hub.Subscribe(t.Context(), "page", "", []string{"c1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := next(t, sub); len(b.Follows) != 1 || b.Follows[0] != "c1" {
+		t.Fatalf("first batch follows %v, want c1", b.Follows)
+	}
+	if err := sub.Follow([]string{"c1", "c2"}); err != nil {
+		t.Fatal(err)
+	}
+	first := next(t, sub)
+	if len(first.Follows) != 2 {
+		t.Fatalf("after a further chat the batch follows %v, want both", first.Follows)
+	}
+
+	// The confirmation is said once, and again when a batch was lost.
+	sub, err = hub.Subscribe(t.Context(), "page", first.Next, []string{"c1", "c2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if b, err := sub.Next(ctx, MaxBatch); err != nil || b.Follows != nil {
+		t.Fatalf("said twice: %v, %v", b.Follows, err)
+	}
+	sub, err = hub.Subscribe(t.Context(), "page", "", []string{"c1", "c2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := next(t, sub); len(b.Follows) != 2 {
+		t.Fatalf("a client that starts anew follows %v, want both", b.Follows)
+	}
+}

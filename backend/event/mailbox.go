@@ -19,6 +19,7 @@ type mailbox struct {
 	sent          int64 // cursor given to the client last, -1 for none
 	seenAtRestart int64
 	reset         string
+	follows       []string // to be said with the next batch
 }
 
 type entry struct {
@@ -58,6 +59,10 @@ func (m *mailbox) follow(chats []string) (fresh []string) {
 		}
 	}
 	m.chats = next
+	if len(fresh) > 0 {
+		m.follows = chats
+		m.signal()
+	}
 	return fresh
 }
 
@@ -164,12 +169,14 @@ func (e entry) weigh() int {
 	return n
 }
 
-func (m *mailbox) ready() bool { return len(m.entries) > 0 || m.reset != "" }
+func (m *mailbox) ready() bool {
+	return len(m.entries) > 0 || m.reset != "" || m.follows != nil
+}
 
 // take removes up to about limit bytes and moves the client's cursor.
 func (m *mailbox) take(h *Hub, limit int) Batch {
-	b := Batch{Epoch: h.epoch, Reset: m.reset, Events: []Event{}, Items: []Item{}, Deltas: []Delta{}}
-	m.reset = ""
+	b := Batch{Epoch: h.epoch, Reset: m.reset, Events: []Event{}, Items: []Item{}, Deltas: []Delta{}, Follows: m.follows}
+	m.reset, m.follows = "", nil
 	size, n := 0, 0
 	for _, e := range m.entries {
 		if n > 0 && size+e.bytes > limit {

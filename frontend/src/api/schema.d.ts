@@ -868,6 +868,8 @@ export interface components {
             /** @description Changes when a database is restored: fetch again. */
             epoch: string;
             events: components["schemas"]["Event"][];
+            /** @description The chats whose items come from here on; in the first batch after chats were added. */
+            follows?: string[];
             items: components["schemas"]["Item"][];
             /** @description Cursor for the next request, <epoch>.<id>. */
             next: string;
