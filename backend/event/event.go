@@ -51,6 +51,7 @@ type Batch struct {
 	Deltas []Delta `json:"deltas"`
 	// Follows comes once after a client follows further chats, at once and
 	// even if nothing else happened: a page of items read from now on has no
-	// gap to what the stream brings.
+	// gap to what the stream brings. A client without a cursor gets its first
+	// batch at once for the same reason.
 	Follows []string `json:"follows,omitempty" doc:"The chats whose items come from here on; in the first batch after chats were added."`
 }

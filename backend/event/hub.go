@@ -225,8 +225,8 @@ func (h *Hub) Subscribe(ctx context.Context, client, after string, chats []strin
 		fresh = chats
 	}
 	h.introduce(m, fresh)
-	if len(fresh) > 0 {
-		m.follows = chats
+	if len(fresh) > 0 || id < 0 {
+		m.follows = append([]string{}, chats...)
 	}
 	h.mu.Unlock()
 	return s, nil

@@ -304,3 +304,14 @@ func TestFollowingIsConfirmedAtOnce(t *testing.T) {
 		t.Fatalf("a client that starts anew follows %v, want both", b.Follows)
 	}
 }
+
+func TestClientWithoutCursorGetsOneAtOnce(t *testing.T) {
+	_, hub, _ := open(t)
+	sub, err := hub.Subscribe(t.Context(), "page", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := next(t, sub); b.Next != hub.Cursor() {
+		t.Fatalf("cursor %q, want %q", b.Next, hub.Cursor())
+	}
+}
