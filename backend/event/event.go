@@ -14,7 +14,9 @@ const (
 	TypeItem     Type = "item"      // body: Item without the text that streams
 	TypeItemText Type = "item.text" // body: {"text"}: the next piece of the item's text
 	TypeTurn     Type = "turn"      // body: chat.Turn
-	TypeChat     Type = "chat"      // body: chat.Chat, the summary for lists
+	TypeChat     Type = "chat"      // live only, without id; body: chat.Chat, the summary for lists
+	TypeCreated  Type = "chat.created"
+	TypeChanged  Type = "chat.changed" // its summary follows
 	TypeDeleted  Type = "chat.deleted"
 	TypeSettings Type = "settings"
 	TypeAgents   Type = "agents" // what is known of the agents changed: fetch again

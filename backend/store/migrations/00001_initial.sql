@@ -17,6 +17,7 @@ create table chats (
   instructions  text not null default '',
   root_bypass   integer not null default 0,
   conversation  text not null default '',   -- the agent's own id
+  turn_id       text not null default '',   -- the turn that runs, or else the last one
   pinned        integer not null default 0,
   archived      integer not null default 0,
   position      real not null default 0,    -- order within its folder, least first
@@ -27,6 +28,7 @@ create table chats (
   draft         text not null default '',   -- JSON
   usage         text not null default '',   -- JSON
   commands      text not null default '',   -- JSON
+  deleted       integer not null default 0, -- gone for the user; its rows are being purged
   fenced        text not null default '',   -- reason while a stop is unconfirmed
   last_line     text not null default '',   -- what lists show under the title
   created_at    integer not null,           -- milliseconds since 1970
