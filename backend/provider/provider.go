@@ -231,6 +231,11 @@ var ErrNoRequest = errors.New("the agent no longer waits for this request")
 // ErrUnsupported says that the agent cannot do what was asked.
 var ErrUnsupported = errors.New("not supported by this agent")
 
+// ErrReopen, from Send with NotSent, says that the session cannot take on
+// what the input asks for (model, effort, mode): it must be opened anew with
+// the new spec, resuming its conversation. The chat does that, once.
+var ErrReopen = errors.New("the session must be opened anew for these settings")
+
 // Error is a failure in plain words, with a stable code and a way on.
 type Error struct {
 	Code   string // missing, signed_out, too_old, broken, start_failed, rate_limited, overloaded, quota, context_full, refused, protocol, no_answer, agent_ended, cwd_missing, failed, …
