@@ -33,7 +33,12 @@ const chatColumns = `c.id, c.agent, c.cwd, c.title, c.folder, c.model, c.effort,
 // summaries reads chats as lists show them; where is a fixed text of the
 // program's.
 func (s *Service) summaries(ctx context.Context, where string, args ...any) ([]Chat, error) {
-	rows, err := s.db.Read().QueryContext(ctx, "select "+chatColumns+" from chats c where c.deleted = 0 and "+where, args...)
+	tx, err := s.db.Read().BeginTx(ctx, nil) // all parts from one state of the database
+	if err != nil {
+		return nil, fmt.Errorf("read chats: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	rows, err := tx.QueryContext(ctx, "select "+chatColumns+" from chats c where c.deleted = 0 and "+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read chats: %w", err)
 	}
@@ -68,16 +73,16 @@ func (s *Service) summaries(ctx context.Context, where string, args ...any) ([]C
 	if len(chats) == 0 {
 		return chats, nil
 	}
-	return chats, s.complete(ctx, chats, where, args)
+	return chats, s.complete(ctx, tx, chats, where, args)
 }
 
 // complete adds the last turn, what waits, and the state of each chat.
-func (s *Service) complete(ctx context.Context, chats []Chat, where string, args []any) error {
+func (s *Service) complete(ctx context.Context, q querier, chats []Chat, where string, args []any) error {
 	byID := make(map[string]*Chat, len(chats))
 	for i := range chats {
 		byID[chats[i].ID] = &chats[i]
 	}
-	turns, err := queryTurns(ctx, s.db.Read(), "substr(t.text, 1, 400)",
+	turns, err := queryTurns(ctx, q, "substr(t.text, 1, 400)",
 		"t.id in (select c.turn_id from chats c where c.deleted = 0 and "+where+")", args...)
 	if err != nil {
 		return err
@@ -87,7 +92,7 @@ func (s *Service) complete(ctx context.Context, chats []Chat, where string, args
 			c.Turn = &t.Turn
 		}
 	}
-	rows, err := s.db.Read().QueryContext(ctx, `select r.chat_id, r.id, r.item_id, r.kind, r.title, r.created_at from requests r
+	rows, err := q.QueryContext(ctx, `select r.chat_id, r.id, r.item_id, r.kind, r.title, r.created_at from requests r
 		where r.state = 'pending' order by r.created_at`)
 	if err != nil {
 		return fmt.Errorf("read requests: %w", err)
@@ -136,7 +141,9 @@ type turnRow struct {
 
 	place    *float64 // position in the queue's order, nil once started
 	hash     string
-	delivery string // "", writing, sent, accepted
+	delivery string       // "", writing, sent, accepted
+	message  *event.Entry // the user's words in the timeline, once begun
+	reopened bool         // the agent was started anew for it already
 }
 
 // Proofs of delivery as kept in the database: a turn found after a crash
