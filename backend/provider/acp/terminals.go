@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -23,9 +22,6 @@ const (
 	// terminalBytes is what is kept of a terminal's output, from its end,
 	// unless the agent asks for less.
 	terminalBytes = 1 << 20
-	// outputGrace is how long a command that has ended may leave its output
-	// open: something it started may still hold it.
-	outputGrace = time.Second
 )
 
 // terminals are the commands the agent runs through the protocol.
@@ -166,29 +162,20 @@ func (ts *terminals) start(spec process.Spec, limit int) (*terminal, error) {
 	return t, nil
 }
 
-// read takes the output until it ends, or the command has.
+// read takes the output until it ends; the supervisor ends it with the
+// command, whoever else still holds it.
 func (t *terminal) read() {
 	defer t.s.work.Done()
 	defer close(t.done)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		buf := make([]byte, 32<<10)
-		for {
-			n, err := t.proc.Stdout().Read(buf)
-			if n > 0 {
-				t.append(buf[:n])
-			}
-			if err != nil {
-				return
-			}
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := t.proc.Stdout().Read(buf)
+		t.append(buf[:n])
+		if err != nil {
+			break
 		}
-	}()
-	<-t.proc.Done()
-	select {
-	case <-ended:
-	case <-time.After(outputGrace):
 	}
+	<-t.proc.Done()
 }
 
 // append keeps the end of the output and streams it to the call that shows

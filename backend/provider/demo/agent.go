@@ -17,7 +17,7 @@ import (
 // Main is the program `berth demo-agent`: it serves one client on its
 // standard streams until they end.
 func Main(stdin io.Reader, stdout io.Writer) error {
-	a := &agent{out: &lockedWriter{w: stdout}, store: store{dir: os.Getenv(stateVariable)}, sessions: map[sdk.SessionId]*conversation{}}
+	a := &agent{out: &lockedWriter{w: stdout}, memory: memory{dir: os.Getenv(stateVariable)}, sessions: map[sdk.SessionId]*conversation{}}
 	a.conn = sdk.NewAgentSideConnection(a, a.out, stdin)
 	a.conn.SetLogger(slog.New(slog.DiscardHandler))
 	<-a.conn.Done()
@@ -26,9 +26,9 @@ func Main(stdin io.Reader, stdout io.Writer) error {
 
 // agent is the agent side of the connection.
 type agent struct {
-	conn  *sdk.AgentSideConnection
-	out   io.Writer
-	store store
+	conn   *sdk.AgentSideConnection
+	out    io.Writer
+	memory memory
 
 	mu       sync.Mutex
 	client   sdk.ClientCapabilities
@@ -95,7 +95,7 @@ func (a *agent) Initialize(_ context.Context, in sdk.InitializeRequest) (sdk.Ini
 	defer a.mu.Unlock()
 	a.client = in.ClientCapabilities
 	caps := sdk.AgentCapabilities{PromptCapabilities: sdk.PromptCapabilities{Image: true, EmbeddedContext: true}}
-	if a.store.dir != "" {
+	if a.memory.dir != "" {
 		caps.SessionCapabilities.Resume = &sdk.SessionResumeCapabilities{}
 	}
 	return sdk.InitializeResponse{
@@ -111,7 +111,7 @@ func (a *agent) NewSession(ctx context.Context, in sdk.NewSessionRequest) (sdk.N
 		return sdk.NewSessionResponse{}, err
 	}
 	c := &conversation{id: sdk.SessionId("demo-" + hex.EncodeToString(id[:])), cwd: in.Cwd, mode: modeAsk, model: models[0].value, always: map[string]bool{}}
-	if err := a.store.save(c); err != nil {
+	if err := a.memory.save(c); err != nil {
 		return sdk.NewSessionResponse{}, err
 	}
 	a.begin(ctx, c)
@@ -120,7 +120,7 @@ func (a *agent) NewSession(ctx context.Context, in sdk.NewSessionRequest) (sdk.N
 
 // ResumeSession takes up a conversation that was kept.
 func (a *agent) ResumeSession(ctx context.Context, in sdk.ResumeSessionRequest) (sdk.ResumeSessionResponse, error) {
-	c, err := a.store.load(in.SessionId)
+	c, err := a.memory.load(in.SessionId)
 	if err != nil {
 		return sdk.ResumeSessionResponse{}, sdk.NewInvalidParams(map[string]any{"details": "no such conversation"})
 	}
@@ -201,7 +201,7 @@ func (a *agent) Prompt(ctx context.Context, in sdk.PromptRequest) (sdk.PromptRes
 	a.mu.Lock()
 	c.count++
 	s := &scene{ctx: ctx, agent: a, c: c, mode: c.mode, model: c.model, count: c.count}
-	err = a.store.save(c)
+	err = a.memory.save(c)
 	a.mu.Unlock()
 	if err != nil {
 		return sdk.PromptResponse{}, err

@@ -10,9 +10,9 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 )
 
-// store keeps each conversation as a small file, so that it can be taken up
+// memory keeps each conversation as a small file, so that it can be taken up
 // after a restart. Without a folder nothing is kept.
-type store struct{ dir string }
+type memory struct{ dir string }
 
 // kept is what is remembered of a conversation: its answers depend on nothing
 // else.
@@ -24,29 +24,29 @@ type kept struct {
 
 var conversationID = regexp.MustCompile(`^demo-[0-9a-f]{16}$`)
 
-func (s store) save(c *conversation) error {
-	if s.dir == "" {
+func (m memory) save(c *conversation) error {
+	if m.dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := os.MkdirAll(m.dir, 0o700); err != nil {
 		return err
 	}
 	data, err := json.Marshal(kept{c.count, c.mode, c.model})
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(s.dir, string(c.id)+".json")
+	path := filepath.Join(m.dir, string(c.id)+".json")
 	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)
 }
 
-func (s store) load(id sdk.SessionId) (*conversation, error) {
-	if s.dir == "" || !conversationID.MatchString(string(id)) {
+func (m memory) load(id sdk.SessionId) (*conversation, error) {
+	if m.dir == "" || !conversationID.MatchString(string(id)) {
 		return nil, errors.New("no such conversation")
 	}
-	data, err := os.ReadFile(filepath.Join(s.dir, string(id)+".json"))
+	data, err := os.ReadFile(filepath.Join(m.dir, string(id)+".json"))
 	if err != nil {
 		return nil, err
 	}
