@@ -19,7 +19,8 @@ const (
 	TypeChanged  Type = "chat.changed" // its summary follows
 	TypeDeleted  Type = "chat.deleted"
 	TypeSettings Type = "settings"
-	TypeAgents   Type = "agents" // what is known of the agents changed: fetch again
+	TypePhrases  Type = "phrases" // the saved phrases changed: fetch again
+	TypeAgents   Type = "agents"  // what is known of the agents changed: fetch again
 )
 
 // Event is one fact in the log.
