@@ -1,17 +1,245 @@
+// Package artifact keeps the files that belong to chats: what the user
+// attaches, whole outputs of tools, images and results of agents.
+//
+// A file's row and its bytes are made separately: bytes that no row counts
+// are not part of the file, so a write that was cut off goes on where the
+// row says. A file is whole once it has its announced size; it never changes
+// afterwards. Each piece is on disk (fsync) before it is counted.
 package artifact
 
-import "berth/backend/event"
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
 
-// Upload is a file on its way to Berth.
-type Upload struct {
-	event.File
-	Received int64 `json:"received" doc:"Bytes so far; the next piece begins here."`
-	Complete bool  `json:"complete"`
+	"berth/backend/event"
+	"berth/backend/refusal"
+	"berth/backend/store"
+)
+
+// Bounds of files.
+const (
+	// MaxSize of one file, in bytes: larger ones are better named by path.
+	MaxSize = 256 << 20
+	// maxUnfinished uploads may wait for their rest at the same time.
+	maxUnfinished = 128
+	// unfinishedLife is how long an upload that nobody goes on with is kept.
+	unfinishedLife = 24 * time.Hour
+)
+
+// Origin is where a file comes from.
+type Origin string
+
+// The origins of files.
+const (
+	FromUpload   Origin = "upload"
+	FromOutput   Origin = "output" // a tool's output that was too long for its item
+	FromImage    Origin = "image"
+	FromArtifact Origin = "artifact"
+)
+
+// Files is the store of files. Its methods may be called from any goroutine.
+type Files struct {
+	db  *store.DB
+	dir string
+
+	mu   sync.Mutex
+	busy map[string]bool // uploads to which a piece is being written
 }
 
-// NewUpload announces a file.
-type NewUpload struct {
-	Name string `json:"name" minLength:"1" maxLength:"255" doc:"File name, without a path."`
-	Size int64  `json:"size" minimum:"0" maximum:"268435456" doc:"Bytes."`
-	Type string `json:"type,omitempty" maxLength:"255" doc:"Media type; without it, told by the name."`
+// Open gives the files below dir, making it if need be, and forgets uploads
+// that were given up.
+func Open(ctx context.Context, db *store.DB, dir string) (*Files, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of files: %w", err)
+	}
+	f := &Files{db: db, dir: dir, busy: map[string]bool{}}
+	if err := f.forget(ctx, "received < size and origin = ? and created_at < ?", FromUpload, time.Now().Add(-unfinishedLife).UnixMilli()); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Put keeps the bytes that r gives as a whole file of a chat. kind is its
+// media type, empty to have it told by the name and the bytes.
+func (f *Files) Put(ctx context.Context, chat string, from Origin, name, kind string, r io.Reader) (event.File, error) {
+	file := event.File{ID: store.NewID("file"), Name: cleanName(name)}
+	size, err := f.write(file.ID, 0, MaxSize, r)
+	if err == nil {
+		file.Size = size
+		file.Type = mediaType(kind, file.Name, f.beginning(file.ID))
+		file.Width, file.Height = f.dimensions(file)
+		err = f.insert(ctx, file, size, from, chat)
+	}
+	if err != nil {
+		return event.File{}, errors.Join(err, f.removeBytes(file.ID))
+	}
+	return file, nil
+}
+
+// Get gives the record of a whole file.
+func (f *Files) Get(ctx context.Context, id string) (event.File, error) {
+	u, err := f.row(ctx, f.db.Read(), id)
+	if err == nil && !u.Complete {
+		err = errNoFile
+	}
+	return u.File, err
+}
+
+// Open opens a whole file for reading.
+func (f *Files) Open(ctx context.Context, id string) (*os.File, event.File, error) {
+	file, err := f.Get(ctx, id)
+	if err != nil {
+		return nil, file, err
+	}
+	r, err := os.Open(f.Path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, file, refusal.New(refusal.NotFound, "", "The bytes of this file are gone from the disk.")
+	}
+	if err != nil {
+		return nil, file, fmt.Errorf("open a file: %w", err)
+	}
+	return r, file, nil
+}
+
+// Path is where the bytes of a file are, for agents that read it by path.
+func (f *Files) Path(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return filepath.Join(f.dir, hex.EncodeToString(sum[:1]), id)
+}
+
+// Attach makes whole uploads part of a chat, in the caller's transaction, and
+// gives what its message says of them.
+func (f *Files) Attach(tx *store.Tx, chat string, ids []string) ([]event.Attachment, error) {
+	var out []event.Attachment
+	for i, id := range ids {
+		field := fmt.Sprintf("body.attachments[%d]", i)
+		u, err := scan(tx.QueryRow("select "+columns+" from files where id = ? and (chat_id is null or chat_id = ?)", id, chat))
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return nil, refusal.New(refusal.Invalid, field, "There is no such file.")
+		case err != nil:
+			return nil, fmt.Errorf("look up an attachment: %w", err)
+		case !u.Complete:
+			return nil, refusal.New(refusal.Invalid, field, "This file has not arrived whole yet.")
+		}
+		if _, err := tx.Exec("update files set chat_id = ? where id = ?", chat, id); err != nil {
+			return nil, fmt.Errorf("attach a file: %w", err)
+		}
+		out = append(out, event.Attachment{File: u.ID, Name: u.Name, Type: u.Type, Size: u.Size})
+	}
+	return out, nil
+}
+
+// RemoveChat forgets the files of a chat that was deleted.
+func (f *Files) RemoveChat(ctx context.Context, chat string) error {
+	return f.forget(ctx, "chat_id = ?", chat)
+}
+
+// forget removes rows by a fixed condition, then their bytes: bytes that
+// could not be removed are no longer named by anything.
+func (f *Files) forget(ctx context.Context, where string, args ...any) error {
+	var ids []string
+	err := f.db.Write(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Query("delete from files where "+where+" returning id", args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id string
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("forget files: %w", err)
+	}
+	for _, id := range ids {
+		err = errors.Join(err, f.removeBytes(id))
+	}
+	return err
+}
+
+func (f *Files) removeBytes(id string) error {
+	if err := os.Remove(f.Path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove a file: %w", err)
+	}
+	return nil
+}
+
+// write puts at most limit bytes of r behind the first offset bytes of a
+// file and gives how many there were. They are on disk when it returns, also
+// those before an error of r.
+func (f *Files) write(id string, offset, limit int64, r io.Reader) (int64, error) {
+	path := f.Path(id)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return 0, fmt.Errorf("make the folder of files: %w", err)
+	}
+	w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return 0, fmt.Errorf("write a file: %w", err)
+	}
+	n, err := io.Copy(io.NewOffsetWriter(w, offset), io.LimitReader(r, limit))
+	if err == nil {
+		err = atEnd(r)
+	}
+	return n, errors.Join(err, w.Truncate(offset+n), w.Sync(), w.Close())
+}
+
+// atEnd says that r has nothing left.
+func atEnd(r io.Reader) error {
+	var one [1]byte
+	if n, err := io.ReadFull(r, one[:]); n > 0 {
+		return refusal.New(refusal.TooLarge, "", "There are more bytes than the file may have.")
+	} else if !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+const columns = "id, name, type, size, received, width, height"
+
+var errNoFile = refusal.New(refusal.NotFound, "", "There is no such file.")
+
+func scan(row *sql.Row) (Upload, error) {
+	var u Upload
+	err := row.Scan(&u.ID, &u.Name, &u.Type, &u.Size, &u.Received, &u.Width, &u.Height)
+	u.Complete = u.Received == u.Size
+	return u, err
+}
+
+func (f *Files) row(ctx context.Context, db *sql.DB, id string) (Upload, error) {
+	u, err := scan(db.QueryRowContext(ctx, "select "+columns+" from files where id = ?", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return u, errNoFile
+	}
+	if err != nil {
+		return u, fmt.Errorf("look up a file: %w", err)
+	}
+	return u, nil
+}
+
+func (f *Files) insert(ctx context.Context, file event.File, received int64, from Origin, chat string) error {
+	err := f.db.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec("insert into files(id, name, type, size, received, width, height, origin, chat_id, created_at) values(?,?,?,?,?,?,?,?,nullif(?,''),?)",
+			file.ID, file.Name, file.Type, file.Size, received, file.Width, file.Height, from, chat, store.Now().UnixMilli())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("record a file: %w", err)
+	}
+	return nil
 }
