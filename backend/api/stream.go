@@ -117,7 +117,7 @@ func (s *Handler) streamSocket(hc huma.Context, f Following) {
 			if err := c.write(websocket.MessageText, frame); err != nil {
 				return err
 			}
-			if len(b.Events)+len(b.Items)+len(b.Deltas) == 0 && b.Reset == "" {
+			if len(b.Events)+len(b.Items)+len(b.Deltas)+len(b.Follows) == 0 && b.Reset == "" {
 				if err := c.prove(); err != nil {
 					return err
 				}

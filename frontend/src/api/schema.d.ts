@@ -1236,7 +1236,7 @@ export interface components {
             text: string;
         };
         NewUpload: {
-            /** @description File name, without a path. */
+            /** @description File name; folders before it are dropped. */
             name: string;
             /**
              * Format: int64
