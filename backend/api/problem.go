@@ -164,7 +164,7 @@ func coded(statuses map[string]int, code, field, text string) *Problem {
 	}
 	p := problem(status, code, text)
 	if field != "" {
-		if !strings.Contains(field, ".") {
+		if part, _, _ := strings.Cut(field, "."); part != "body" && part != "query" && part != "path" {
 			field = "body." + field
 		}
 		p.Errors = []FieldError{{Location: field, Message: text}}

@@ -36,16 +36,8 @@ const (
 	unfinishedLife = 24 * time.Hour
 )
 
-// Origin is where a file comes from.
-type Origin string
-
-// The origins of files.
-const (
-	FromUpload   Origin = "upload"
-	FromOutput   Origin = "output" // a tool's output that was too long for its item
-	FromImage    Origin = "image"
-	FromArtifact Origin = "artifact"
-)
+// Where files come from. Agents' outputs, images and artifacts name theirs.
+const fromUpload = "upload"
 
 // Files is the store of files. Its methods may be called from any goroutine.
 type Files struct {
@@ -63,22 +55,23 @@ func Open(ctx context.Context, db *store.DB, dir string) (*Files, error) {
 		return nil, fmt.Errorf("make the folder of files: %w", err)
 	}
 	f := &Files{db: db, dir: dir, busy: map[string]bool{}}
-	if err := f.forget(ctx, "received < size and origin = ? and created_at < ?", FromUpload, time.Now().Add(-unfinishedLife).UnixMilli()); err != nil {
+	if err := f.forget(ctx, "received < size and origin = ? and created_at < ?", fromUpload, time.Now().Add(-unfinishedLife).UnixMilli()); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// Put keeps the bytes that r gives as a whole file of a chat. kind is its
+// Put keeps the bytes that r gives as a whole file of a chat, or nothing.
+// origin is a word for what made it (output, image, artifact); kind is its
 // media type, empty to have it told by the name and the bytes.
-func (f *Files) Put(ctx context.Context, chat string, from Origin, name, kind string, r io.Reader) (event.File, error) {
+func (f *Files) Put(ctx context.Context, chat, origin, name, kind string, r io.Reader) (event.File, error) {
 	file := event.File{ID: store.NewID("file"), Name: cleanName(name)}
 	size, err := f.write(file.ID, 0, MaxSize, r)
 	if err == nil {
 		file.Size = size
 		file.Type = mediaType(kind, file.Name, f.beginning(file.ID))
 		file.Width, file.Height = f.dimensions(file)
-		err = f.insert(ctx, file, size, from, chat)
+		err = f.insert(ctx, file, size, origin, chat)
 	}
 	if err != nil {
 		return event.File{}, errors.Join(err, f.removeBytes(file.ID))
@@ -86,22 +79,23 @@ func (f *Files) Put(ctx context.Context, chat string, from Origin, name, kind st
 	return file, nil
 }
 
-// Get gives the record of a whole file.
-func (f *Files) Get(ctx context.Context, id string) (event.File, error) {
-	u, err := f.row(ctx, f.db.Read(), id)
+// Locate gives a whole file and the path of its bytes, for agents that read
+// them.
+func (f *Files) Locate(ctx context.Context, id string) (event.File, string, error) {
+	u, err := f.Upload(ctx, id)
 	if err == nil && !u.Complete {
 		err = errNoFile
 	}
-	return u.File, err
+	return u.File, f.path(id), err
 }
 
 // Open opens a whole file for reading.
 func (f *Files) Open(ctx context.Context, id string) (*os.File, event.File, error) {
-	file, err := f.Get(ctx, id)
+	file, path, err := f.Locate(ctx, id)
 	if err != nil {
 		return nil, file, err
 	}
-	r, err := os.Open(f.Path(id))
+	r, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, file, refusal.New(refusal.NotFound, "", "The bytes of this file are gone from the disk.")
 	}
@@ -111,38 +105,44 @@ func (f *Files) Open(ctx context.Context, id string) (*os.File, event.File, erro
 	return r, file, nil
 }
 
-// Path is where the bytes of a file are, for agents that read it by path.
-func (f *Files) Path(id string) string {
+// path is where the bytes of a file are.
+func (f *Files) path(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return filepath.Join(f.dir, hex.EncodeToString(sum[:1]), id)
 }
 
-// Attach makes whole uploads part of a chat, in the caller's transaction, and
-// gives what its message says of them.
-func (f *Files) Attach(tx *store.Tx, chat string, ids []string) ([]event.Attachment, error) {
-	var out []event.Attachment
-	for i, id := range ids {
-		field := fmt.Sprintf("body.attachments[%d]", i)
-		u, err := scan(tx.QueryRow("select "+columns+" from files where id = ? and (chat_id is null or chat_id = ?)", id, chat))
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return nil, refusal.New(refusal.Invalid, field, "There is no such file.")
-		case err != nil:
-			return nil, fmt.Errorf("look up an attachment: %w", err)
-		case !u.Complete:
-			return nil, refusal.New(refusal.Invalid, field, "This file has not arrived whole yet.")
-		}
-		if _, err := tx.Exec("update files set chat_id = ? where id = ?", chat, id); err != nil {
-			return nil, fmt.Errorf("attach a file: %w", err)
-		}
-		out = append(out, event.Attachment{File: u.ID, Name: u.Name, Type: u.Type, Size: u.Size})
+// RemoveChat forgets the files of a chat that is being deleted: those made
+// for it, and what its messages alone brought along. The chat's turns must
+// still be there.
+func (f *Files) RemoveChat(ctx context.Context, chat string) error {
+	rows, err := f.db.Read().QueryContext(ctx, `select distinct a.value ->> 'file' from turns t, json_each(t.attachments) a where t.chat_id = ?`, chat)
+	if err != nil {
+		return fmt.Errorf("look up a chat's attachments: %w", err)
 	}
-	return out, nil
+	attached, err := collect(rows)
+	if err != nil {
+		return fmt.Errorf("look up a chat's attachments: %w", err)
+	}
+	for _, id := range attached {
+		err := f.forget(ctx, `id = ? and origin = ? and not exists
+			(select 1 from turns where chat_id <> ? and attachments <> '[]' and instr(attachments, files.id))`, id, fromUpload, chat)
+		if err != nil {
+			return err
+		}
+	}
+	return f.forget(ctx, "chat_id = ?", chat)
 }
 
-// RemoveChat forgets the files of a chat that was deleted.
-func (f *Files) RemoveChat(ctx context.Context, chat string) error {
-	return f.forget(ctx, "chat_id = ?", chat)
+func collect(rows *sql.Rows) (ids []string, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
 }
 
 // forget removes rows by a fixed condition, then their bytes: bytes that
@@ -154,15 +154,8 @@ func (f *Files) forget(ctx context.Context, where string, args ...any) error {
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var id string
-			if err := rows.Scan(&id); err != nil {
-				return err
-			}
-			ids = append(ids, id)
-		}
-		return rows.Err()
+		ids, err = collect(rows)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("forget files: %w", err)
@@ -174,7 +167,7 @@ func (f *Files) forget(ctx context.Context, where string, args ...any) error {
 }
 
 func (f *Files) removeBytes(id string) error {
-	if err := os.Remove(f.Path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(f.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove a file: %w", err)
 	}
 	return nil
@@ -184,7 +177,7 @@ func (f *Files) removeBytes(id string) error {
 // file and gives how many there were. They are on disk when it returns, also
 // those before an error of r.
 func (f *Files) write(id string, offset, limit int64, r io.Reader) (int64, error) {
-	path := f.Path(id)
+	path := f.path(id)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return 0, fmt.Errorf("make the folder of files: %w", err)
 	}
@@ -210,32 +203,12 @@ func atEnd(r io.Reader) error {
 	return nil
 }
 
-const columns = "id, name, type, size, received, width, height"
-
 var errNoFile = refusal.New(refusal.NotFound, "", "There is no such file.")
 
-func scan(row *sql.Row) (Upload, error) {
-	var u Upload
-	err := row.Scan(&u.ID, &u.Name, &u.Type, &u.Size, &u.Received, &u.Width, &u.Height)
-	u.Complete = u.Received == u.Size
-	return u, err
-}
-
-func (f *Files) row(ctx context.Context, db *sql.DB, id string) (Upload, error) {
-	u, err := scan(db.QueryRowContext(ctx, "select "+columns+" from files where id = ?", id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return u, errNoFile
-	}
-	if err != nil {
-		return u, fmt.Errorf("look up a file: %w", err)
-	}
-	return u, nil
-}
-
-func (f *Files) insert(ctx context.Context, file event.File, received int64, from Origin, chat string) error {
+func (f *Files) insert(ctx context.Context, file event.File, received int64, origin, chat string) error {
 	err := f.db.Write(ctx, func(tx *store.Tx) error {
 		_, err := tx.Exec("insert into files(id, name, type, size, received, width, height, origin, chat_id, created_at) values(?,?,?,?,?,?,?,?,nullif(?,''),?)",
-			file.ID, file.Name, file.Type, file.Size, received, file.Width, file.Height, from, chat, store.Now().UnixMilli())
+			file.ID, file.Name, file.Type, file.Size, received, file.Width, file.Height, origin, chat, store.Now().UnixMilli())
 		return err
 	})
 	if err != nil {

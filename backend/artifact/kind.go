@@ -79,7 +79,7 @@ func mediaType(declared, name string, beginning []byte) string {
 
 // beginning gives the first bytes of a file, from which its type is told.
 func (f *Files) beginning(id string) []byte {
-	r, err := os.Open(f.Path(id))
+	r, err := os.Open(f.path(id))
 	if err != nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (f *Files) dimensions(file event.File) (width, height int) {
 	if !strings.HasPrefix(file.Type, "image/") {
 		return 0, 0
 	}
-	r, err := os.Open(f.Path(file.ID))
+	r, err := os.Open(f.path(file.ID))
 	if err != nil {
 		return 0, 0
 	}

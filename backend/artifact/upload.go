@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ func (f *Files) Create(ctx context.Context, n NewUpload) (Upload, error) {
 		return Upload{}, refusal.New(refusal.TooLarge, "size", fmt.Sprintf("A file may have at most %d MiB.", MaxSize>>20))
 	}
 	var waiting int
-	err := f.db.Read().QueryRowContext(ctx, "select count(*) from files where received < size and origin = ?", FromUpload).Scan(&waiting)
+	err := f.db.Read().QueryRowContext(ctx, "select count(*) from files where received < size and origin = ?", fromUpload).Scan(&waiting)
 	if err != nil {
 		return Upload{}, fmt.Errorf("count the uploads: %w", err)
 	}
@@ -46,7 +47,7 @@ func (f *Files) Create(ctx context.Context, n NewUpload) (Upload, error) {
 			return Upload{}, err
 		}
 	}
-	if err := f.insert(ctx, file, 0, FromUpload, ""); err != nil {
+	if err := f.insert(ctx, file, 0, fromUpload, ""); err != nil {
 		return Upload{}, err
 	}
 	return f.Upload(ctx, file.ID)
@@ -54,7 +55,17 @@ func (f *Files) Create(ctx context.Context, n NewUpload) (Upload, error) {
 
 // Upload tells how far a file has come.
 func (f *Files) Upload(ctx context.Context, id string) (Upload, error) {
-	return f.row(ctx, f.db.Read(), id)
+	var u Upload
+	err := f.db.Read().QueryRowContext(ctx, "select id, name, type, size, received, width, height from files where id = ?", id).
+		Scan(&u.ID, &u.Name, &u.Type, &u.Size, &u.Received, &u.Width, &u.Height)
+	if errors.Is(err, sql.ErrNoRows) {
+		return u, errNoFile
+	}
+	if err != nil {
+		return u, fmt.Errorf("look up a file: %w", err)
+	}
+	u.Complete = u.Received == u.Size
+	return u, nil
 }
 
 // Append adds the next piece of a file. It begins at offset, which must be

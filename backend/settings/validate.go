@@ -96,7 +96,7 @@ func within(field string, value, least, most float64) error {
 	return wrong(field, fmt.Sprintf("must be from %g to %g", least, most))
 }
 
-// wrong refuses a field of the body of a change.
+// wrong refuses a field of a change.
 func wrong(field, text string) error {
-	return refusal.New(refusal.Invalid, "body."+field, text)
+	return refusal.New(refusal.Invalid, field, text)
 }
