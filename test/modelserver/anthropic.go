@@ -34,6 +34,7 @@ type anthropicRequest struct {
 type anthropicBlock struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
+	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	ToolUseID string          `json:"tool_use_id"`
 	Content   json.RawMessage `json:"content"`
@@ -49,6 +50,7 @@ func (anthropic) parse(body []byte, _ *http.Request) (*ask, error) {
 	for _, t := range in.Tools {
 		a.tools = append(a.tools, tool{name: t.Name})
 	}
+	loads := map[string]bool{}
 	for _, m := range in.Messages {
 		if m.Role != "user" && m.Role != "assistant" {
 			a.system += "\n" + blockText(m.Content) // Claude Code tells of the environment between messages
@@ -66,10 +68,15 @@ func (anthropic) parse(body []byte, _ *http.Request) (*ask, error) {
 			case "image":
 				a.images++
 			case "tool_use":
-				if b.Name != loadTool { // a step of its own in the script it is not
+				if b.Name == loadTool { // no step of the script
+					loads[b.ID] = true
+				} else {
 					message.calls++
 				}
 			case "tool_result":
+				if loads[b.ToolUseID] {
+					continue
+				}
 				message.results = append(message.results, result{b.ToolUseID, blockText(b.Content)})
 			}
 		}

@@ -20,8 +20,9 @@ type ask struct {
 
 // tool is one that the agent offers.
 type tool struct {
-	name   string
-	custom bool // takes plain text, not JSON (OpenAI's custom tools)
+	name      string
+	custom    bool   // takes plain text, not JSON (OpenAI's custom tools)
+	namespace string // OpenAI's, if any
 }
 
 // message is one entry of the conversation, in order.
@@ -92,6 +93,9 @@ var wrappings = []string{
 	"<local-command-",              // Claude Code, slash commands
 }
 
+// toolLoaded is what Claude Code puts after the result of its ToolSearch.
+const toolLoaded = "Tool loaded."
+
 func wrapping(text string) bool {
 	text = strings.TrimLeft(text, " \n")
 	for _, w := range wrappings {
@@ -99,7 +103,8 @@ func wrapping(text string) bool {
 			return true
 		}
 	}
-	return strings.TrimSpace(text) == ""
+	text = strings.TrimSpace(text)
+	return text == "" || text == toolLoaded
 }
 
 func (a *ask) offers(name string) bool {

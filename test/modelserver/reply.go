@@ -40,10 +40,11 @@ const (
 
 // call is a call of a tool: input is JSON, or plain text for a custom tool.
 type call struct {
-	id     string
-	name   string
-	custom bool
-	input  string
+	id        string
+	name      string
+	custom    bool
+	namespace string
+	input     string
 }
 
 // calls says whether the reply calls a tool.
@@ -97,6 +98,7 @@ func (s *Server) next(a *ask, record *Request) *reply {
 		steps = s.scripted(at.text)
 	}
 	calls := at.calls
+	steps = expand(a, steps)
 	for i, step := range steps {
 		if step.transportOnly() {
 			if s.failsAgain(fmt.Sprintf("%d\x00%s", i, at.text), step.Times) {
@@ -211,6 +213,10 @@ func (s *Server) addCalls(r *reply, a *ask, step Step) {
 			continue
 		}
 		made.id = s.id("call_")
+		if made.name == loadTool { // first this one, then the step again
+			r.blocks = []block{{kind: callBlock, call: made}}
+			return
+		}
 		r.blocks = append(r.blocks, block{kind: callBlock, call: made})
 	}
 }

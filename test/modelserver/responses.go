@@ -37,6 +37,7 @@ type responsesItem struct {
 	Content json.RawMessage `json:"content"`
 	CallID  string          `json:"call_id"`
 	Output  json.RawMessage `json:"output"`
+	Tools   []responsesTool `json:"tools"` // of additional_tools
 }
 
 func (responses) parse(body []byte, _ *http.Request) (*ask, error) {
@@ -45,13 +46,7 @@ func (responses) parse(body []byte, _ *http.Request) (*ask, error) {
 		return nil, fmt.Errorf("read a Responses request: %w", err)
 	}
 	a := &ask{model: in.Model, stream: in.Stream, system: in.Instructions, schema: in.Text.Format.Schema, size: len(body)}
-	for _, t := range in.Tools {
-		name := t.Name
-		if name == "" {
-			name = t.Type
-		}
-		a.tools = append(a.tools, tool{name: name, custom: t.Type == "custom"})
-	}
+	a.addTools("", in.Tools)
 	var text string
 	if json.Unmarshal(in.Input, &text) == nil {
 		a.messages = []message{{role: "user", texts: []string{text}}}
@@ -66,6 +61,20 @@ func (responses) parse(body []byte, _ *http.Request) (*ask, error) {
 	}
 	a.side = sideOf(a)
 	return a, nil
+}
+
+// addTools appends tools, those of a namespace under their own names.
+func (a *ask) addTools(namespace string, tools []responsesTool) {
+	for _, t := range tools {
+		switch {
+		case t.Type == "namespace":
+			a.addTools(t.Name, t.Tools)
+		case t.Name == "": // one that the provider itself runs
+			a.tools = append(a.tools, tool{name: t.Type})
+		default:
+			a.tools = append(a.tools, tool{name: t.Name, custom: t.Type == "custom", namespace: namespace})
+		}
+	}
 }
 
 // addItem appends one input item. Parts of the types input_text, output_text
@@ -90,6 +99,8 @@ func (a *ask) addItem(item responsesItem) {
 			m.texts = append(m.texts, b.Text)
 		}
 		a.messages = append(a.messages, m)
+	case "additional_tools": // how Codex offers tools to its newer models
+		a.addTools("", item.Tools)
 	case "function_call", "custom_tool_call", "local_shell_call":
 		a.messages = append(a.messages, message{role: "assistant", calls: 1})
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
@@ -165,10 +176,16 @@ func responsesOutput(id string, b block, refused bool) object {
 			"summary": []any{object{"type": "summary_text", "text": b.text}},
 		}
 	case callBlock:
-		if b.call.custom {
-			return object{"type": "custom_tool_call", "id": id, "status": "completed", "call_id": b.call.id, "name": b.call.name, "input": b.call.input}
+		item := object{"type": "function_call", "id": id, "status": "completed", "call_id": b.call.id, "name": b.call.name}
+		if b.call.namespace != "" {
+			item["namespace"] = b.call.namespace
 		}
-		return object{"type": "function_call", "id": id, "status": "completed", "call_id": b.call.id, "name": b.call.name, "arguments": b.call.input}
+		if b.call.custom {
+			item["type"], item["input"] = "custom_tool_call", b.call.input
+		} else {
+			item["arguments"] = b.call.input
+		}
+		return item
 	}
 	part := object{"type": "output_text", "text": b.text, "annotations": []any{}}
 	if refused {

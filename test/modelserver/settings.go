@@ -43,6 +43,7 @@ func (s *Server) Claude(home string) ([]string, error) {
 		"DISABLE_AUTOUPDATER=1",
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
+		"CLAUDE_CODE_ENABLE_TODO_TOOLS=1", // else its newest models have no plan
 	), nil
 }
 
@@ -55,6 +56,10 @@ func (s *Server) Codex(home string) ([]string, error) {
 		`check_for_update_on_startup = false`,
 		`[analytics]`,
 		`enabled = false`,
+		`[features]`,
+		`default_mode_request_user_input = true`, // else Codex asks questions in plan mode only
+		`[tools.update_plan]`,
+		`enabled = true`,
 		`[model_providers.scripted]`,
 		`name = "Scripted"`,
 		`base_url = "` + s.URL() + `/v1"`,

@@ -11,19 +11,20 @@ import (
 type Step struct {
 	Scenario string `json:"scenario,omitempty"`
 
-	Text     string   `json:"text,omitempty"`     // text, thinking, split: the answer; before a tool call: what is said first
-	Thought  string   `json:"thought,omitempty"`  // any: a thought before the answer or call
-	Command  string   `json:"command,omitempty"`  // shell
-	Path     string   `json:"path,omitempty"`     // read, write, edit, patch
-	Content  string   `json:"content,omitempty"`  // write
-	Old      string   `json:"old,omitempty"`      // edit, patch
-	New      string   `json:"new,omitempty"`      // edit, patch
-	Question string   `json:"question,omitempty"` // question
-	Options  []string `json:"options,omitempty"`  // question
-	Multiple bool     `json:"multiple,omitempty"` // question: several may be chosen
-	Prompt   string   `json:"prompt,omitempty"`   // subagent
-	Entries  []string `json:"entries,omitempty"`  // plan
-	Calls    []Step   `json:"calls,omitempty"`    // parallel
+	Text       string   `json:"text,omitempty"`       // text, thinking, split: the answer; before a tool call: what is said first
+	Thought    string   `json:"thought,omitempty"`    // any: a thought before the answer or call
+	Command    string   `json:"command,omitempty"`    // shell
+	Path       string   `json:"path,omitempty"`       // read, write, edit, patch
+	Content    string   `json:"content,omitempty"`    // write
+	Old        string   `json:"old,omitempty"`        // edit, patch
+	New        string   `json:"new,omitempty"`        // edit, patch
+	Question   string   `json:"question,omitempty"`   // question
+	Options    []string `json:"options,omitempty"`    // question
+	Multiple   bool     `json:"multiple,omitempty"`   // question: several may be chosen
+	Prompt     string   `json:"prompt,omitempty"`     // subagent
+	Background bool     `json:"background,omitempty"` // subagent: the agent goes on without waiting
+	Entries    []string `json:"entries,omitempty"`    // plan
+	Calls      []Step   `json:"calls,omitempty"`      // parallel
 
 	Tool  string          `json:"tool,omitempty"`  // call: the tool's name
 	Input json.RawMessage `json:"input,omitempty"` // call: its input, a JSON string for a custom tool
