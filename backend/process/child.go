@@ -40,7 +40,6 @@ type child struct {
 	mu      sync.Mutex
 	exit    Exit
 	stopped bool // Stop was called
-	left    bool // processes were left behind at its end
 
 	notStarted error // why it was not let through its gate
 }
@@ -77,7 +76,7 @@ func (c *child) Exit() Exit {
 
 // attend waits for the end, reaps, and closes done.
 func (c *child) attend() {
-	left, err := c.awaitExit()
+	err := c.awaitExit()
 	deadline := time.Now().Add(drainWait)
 	c.stdout.endBy(deadline)
 	_ = c.stdio[2].SetReadDeadline(deadline) // fails when it is closed already
@@ -86,20 +85,9 @@ func (c *child) attend() {
 	c.stdio[0].Close()
 	<-c.drained
 	c.mu.Lock()
-	c.exit, c.left = exit, len(left) > 0
+	c.exit = exit
 	c.mu.Unlock()
 	close(c.done)
-}
-
-// endLeft ends what the child left behind in its group.
-func (c *child) endLeft() error {
-	c.mu.Lock()
-	left := c.left
-	c.mu.Unlock()
-	if !left {
-		return nil
-	}
-	return c.end(context.Background(), nil, leftGrace)
 }
 
 // discard ends a child that was not let through its gate, because of err.

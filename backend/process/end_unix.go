@@ -47,7 +47,7 @@ func end(ctx context.Context, q quarry, ended <-chan struct{}, grace time.Durati
 	for {
 		killErr := q.signal(syscall.SIGKILL)
 		time.Sleep(pause)
-		left, err := q.members()
+		left, err := look(q)
 		if err == nil && len(left) == 0 {
 			return nil
 		}
@@ -65,7 +65,7 @@ func gone(ctx context.Context, q quarry, ended <-chan struct{}, atMost time.Dura
 	defer timeout.Stop()
 	pause := pollFirst
 	for {
-		if left, err := q.members(); err == nil && len(left) == 0 {
+		if left, err := look(q); err == nil && len(left) == 0 {
 			return true
 		}
 		select {
@@ -79,6 +79,17 @@ func gone(ctx context.Context, q quarry, ended <-chan struct{}, atMost time.Dura
 		}
 		pause = min(2*pause, pollLast)
 	}
+}
+
+// look reads the members. The table is not read in one instant: a process that
+// forks and ends meanwhile can hide its child from one reading, so that only a
+// second one proves that nothing is left.
+func look(q quarry) ([]entry, error) {
+	left, err := q.members()
+	if err == nil && len(left) == 0 {
+		return q.members()
+	}
+	return left, err
 }
 
 func survivors(left []entry, scanErr, killErr error) error {

@@ -10,14 +10,6 @@ import (
 	"syscall"
 )
 
-// identity tells a process from any other of this boot.
-type identity struct {
-	pid   int
-	start int64
-}
-
-func (e entry) identity() identity { return identity{e.pid, e.start} }
-
 // group is a child and all that came of it: what is in its session or group,
 // what descends from it by parents, and what carries its mark.
 type group struct {
@@ -51,12 +43,12 @@ func (g *group) scan() ([]entry, error) {
 		case !g.reaped && (e.pid == g.leader.pid || e.group == g.leader.pid || e.session == g.leader.pid):
 			return true
 		}
-		return g.known[e.identity()] || marked(e, g.mark)
+		return g.known[e.identity] || marked(e, g.mark)
 	})
 	if !g.reaped {
 		clear(g.known)
 		for _, e := range found {
-			g.known[e.identity()] = true
+			g.known[e.identity] = true
 		}
 	}
 	return found, nil
@@ -79,6 +71,35 @@ func (g *group) signal(sig syscall.Signal) error {
 		}
 	}
 	return err
+}
+
+// leftover is what a process that ended left in its group and session: their
+// members at that moment, and what these start there.
+type leftover struct {
+	leader int
+	known  map[identity]bool
+}
+
+func (l leftover) has(e entry) bool { return e.group == l.leader || e.session == l.leader }
+
+func (l leftover) members() ([]entry, error) {
+	all, err := table()
+	if err != nil {
+		return nil, err
+	}
+	var found []entry
+	for _, e := range descendants(all, func(e entry) bool { return l.known[e.identity] }) {
+		if l.has(e) {
+			l.known[e.identity] = true
+			found = append(found, e)
+		}
+	}
+	return found, nil
+}
+
+func (l leftover) signal(sig syscall.Signal) error {
+	found, err := l.members()
+	return errors.Join(err, signalEach(found, sig))
 }
 
 // descendants are the living processes for which is holds, and those that

@@ -28,35 +28,22 @@ type spawned struct {
 	gate   *os.File
 	stdio  [3]*os.File // our ends: stdin, stdout, stderr
 	polite []syscall.Signal
+	left   leftover
 }
 
 // spawn starts a process that stands at its gate. It runs on the thread of the
 // starter.
-func spawn(spec Spec, env []string, mark string) (_ *spawned, err error) {
-	var opened []*os.File
-	defer func() {
-		if err != nil {
-			closeAll(opened...)
-		}
-	}()
-	var theirs, ours [3]*os.File
-	for i := range theirs {
-		r, w, err := os.Pipe()
-		if err != nil {
-			return nil, fmt.Errorf("make the pipes: %w", err)
-		}
-		opened = append(opened, r, w)
-		if i == 0 {
-			theirs[i], ours[i] = r, w
-		} else {
-			theirs[i], ours[i] = w, r
-		}
-	}
-	sp, err := startAtGate(spec, env, theirs, childAttributes())
+func spawn(spec Spec, env []string, mark string) (*spawned, error) {
+	theirs, ours, err := pipes()
 	if err != nil {
 		return nil, err
 	}
-	closeAll(theirs[:]...)
+	defer closeAll(theirs[:]...)
+	sp, err := startAtGate(spec, env, theirs, childAttributes())
+	if err != nil {
+		closeAll(ours[:]...)
+		return nil, err
+	}
 	sp.stdio, sp.mark, sp.polite = ours, mark, []syscall.Signal{syscall.SIGTERM}
 	return sp, nil
 }
@@ -88,7 +75,7 @@ func startAtGate(spec Spec, env []string, stdio [3]*os.File, attributes *syscall
 		_, _ = proc.Wait() // ends, as its channel did
 		return nil, fmt.Errorf("identify the process: %w", err)
 	}
-	sp.leader = e.identity()
+	sp.leader = e.identity
 	return sp, nil
 }
 
@@ -134,13 +121,20 @@ func (sp *spawned) release() error {
 // abandon shuts the gate for good: the process ends and nothing has run.
 func (sp *spawned) abandon() { sp.gate.Close() }
 
-// awaitExit returns when the process has ended; it is not reaped yet. The
-// members that it leaves behind are known then.
-func (sp *spawned) awaitExit() (left []entry, err error) {
+// awaitExit returns when the process has ended, and notes what it leaves
+// behind in its group. It is not reaped yet.
+func (sp *spawned) awaitExit() error {
 	if err := awaitExit(sp.leader.pid); err != nil {
-		return nil, fmt.Errorf("wait for the process: %w", err)
+		return fmt.Errorf("wait for the process: %w", err)
 	}
-	return sp.members()
+	members, err := sp.members()
+	sp.left = leftover{leader: sp.leader.pid, known: map[identity]bool{}}
+	for _, e := range members {
+		if sp.left.has(e) {
+			sp.left.known[e.identity] = true
+		}
+	}
+	return err
 }
 
 // reap takes the exit status and gives the pid back to the system.
@@ -164,8 +158,14 @@ func (sp *spawned) end(ctx context.Context, ended <-chan struct{}, grace time.Du
 	return end(ctx, sp, ended, grace, sp.polite...)
 }
 
-func closeAll(files ...*os.File) {
-	for _, f := range files {
-		f.Close()
+// endLeft ends what a process that ended by itself left in its group. What left
+// the group, as a daemon does, stays until Berth ends.
+func (sp *spawned) endLeft() error {
+	if len(sp.left.known) == 0 {
+		return nil
 	}
+	return end(context.Background(), sp.left, nil, leftGrace, sp.polite...)
 }
+
+// close gives back what is held beyond the end of the process: nothing here.
+func (sp *spawned) close() {}

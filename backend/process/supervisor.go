@@ -48,20 +48,27 @@ type Supervisor struct {
 	pending  int               // starts under way that are not children yet
 	starting sync.WaitGroup    // of pending
 	attended sync.WaitGroup    // of children
+
+	closing  sync.Once
+	closeErr error
 }
 
 // NewSupervisor makes a supervisor that records its children in db. Close
 // ends it.
 func NewSupervisor(db *store.DB, log *slog.Logger) *Supervisor {
 	s := &Supervisor{db: db, log: log, starter: newStarter(), children: map[string]*child{}}
-	s.finder = newFinder(s.loginPath)
+	home, err := os.UserHomeDir()
+	if err != nil {
+		log.Warn("programs in the home directory are not found", "error", err)
+	}
+	s.finder = newFinder(home, os.Getenv, s.loginPath)
 	return s
 }
 
 // Start starts a child (see the package comment for the gate). It returns
 // once the program runs; the child does not end with ctx.
 func (s *Supervisor) Start(ctx context.Context, spec Spec) (Process, error) {
-	path, err := s.finder.path(ctx)
+	path, err := s.finder.path(ctx, spec.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +155,7 @@ func (s *Supervisor) attend(c *child) {
 	if err := c.endLeft(); err != nil {
 		s.log.Warn("a process left others behind", "process", c.id, "label", c.spec.Label, "error", err)
 	}
+	c.close()
 	s.mu.Lock()
 	delete(s.children, c.id)
 	s.mu.Unlock()
@@ -196,17 +204,18 @@ func (s *Supervisor) List() []Live {
 	return live
 }
 
-// Close ends all children at the same time, politely and then not, and starts
-// none any more. It takes a few seconds at most and returns what could not be
-// proven gone.
+// Close ends all children at the same time, politely and then not, and what
+// children that ended before left running. It starts none any more, takes a
+// few seconds at most, and returns what could not be proven gone.
 func (s *Supervisor) Close(ctx context.Context) error {
+	s.closing.Do(func() { s.closeErr = s.close(ctx) })
+	return s.closeErr
+}
+
+func (s *Supervisor) close(ctx context.Context) error {
 	s.mu.Lock()
-	first := !s.closed
 	s.closed = true
 	s.mu.Unlock()
-	if !first {
-		return nil
-	}
 	s.starting.Wait()
 	children := s.all()
 	errs := make([]error, len(children))
@@ -223,6 +232,7 @@ func (s *Supervisor) Close(ctx context.Context) error {
 	if err == nil {
 		s.attended.Wait()
 	}
+	err = errors.Join(err, s.endRemains(ctx, nil))
 	// The end of the starting thread is the end of what is left, on Linux.
 	s.starter.close()
 	return err

@@ -56,13 +56,12 @@ func parseStat(b []byte) (entry, error) {
 		return n
 	}
 	e := entry{
-		name:    string(b[open+1 : end]),
-		pid:     int(number(strings.TrimSpace(string(b[:open])))),
-		dead:    fields[0] == "Z" || fields[0] == "X",
-		parent:  int(number(fields[1])),
-		group:   int(number(fields[2])),
-		session: int(number(fields[3])),
-		start:   number(fields[19]),
+		identity: identity{pid: int(number(strings.TrimSpace(string(b[:open])))), start: number(fields[19])},
+		parent:   int(number(fields[1])),
+		group:    int(number(fields[2])),
+		session:  int(number(fields[3])),
+		dead:     fields[0] == "Z" || fields[0] == "X",
+		name:     string(b[open+1 : end]),
 	}
 	return e, err
 }
