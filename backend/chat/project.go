@@ -81,13 +81,16 @@ func (a *actor) text(t *provider.Text) {
 	a.storeSoon()
 }
 
+// tellsWhatHappens are the kinds that lists show as what happened last.
+var tellsWhatHappens = map[event.Kind]bool{event.Answer: true, event.ToolCall: true, event.Artifact: true, event.Notice: true}
+
 // put stores an entry's present state; false means that it could not be.
 func (a *actor) put(key string, en *event.Entry) bool {
 	err := a.write("write an item", func(tx *store.Tx) error {
 		if err := a.s.log.Put(tx, en); err != nil {
 			return err
 		}
-		if en.Summary == "" {
+		if en.Summary == "" || !tellsWhatHappens[en.Kind] {
 			return nil
 		}
 		_, err := tx.Exec("update chats set last_line = ? where id = ?", en.Summary, a.chat.id)

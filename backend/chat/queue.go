@@ -96,6 +96,11 @@ func (a *actor) accept(n NewTurn, hash string, attachments []event.Attachment) (
 		if err := a.s.insertTurn(tx, t); err != nil {
 			return err
 		}
+		for _, at := range t.Attachments { // from now on they go with the chat
+			if _, err := tx.Exec("update files set chat_id = ? where id = ? and chat_id is null", a.chat.id, at.File); err != nil {
+				return err
+			}
+		}
 		if _, err := tx.Exec("update chats set draft = '', updated_at = ? where id = ?", t.CreatedAt.UnixMilli(), a.chat.id); err != nil {
 			return err
 		}

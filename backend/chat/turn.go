@@ -97,7 +97,7 @@ func (a *actor) message(t *turnRow) (*event.Entry, error) {
 
 // spec is what this turn needs its agent to be opened with.
 func (a *actor) spec(t *turnRow) provider.Spec {
-	return provider.Spec{Chat: a.chat.id, Execution: a.chat.id, Cwd: a.chat.cwd, Model: t.Model, Effort: t.Effort, Mode: t.Permissions,
+	return provider.Spec{Chat: a.chat.id, Execution: store.NewID("exec"), Cwd: a.chat.cwd, Model: t.Model, Effort: t.Effort, Mode: t.Permissions,
 		Instructions: a.chat.instructions, Resume: a.chat.conversation, RootBypass: a.chat.rootBypass}
 }
 

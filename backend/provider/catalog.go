@@ -92,8 +92,7 @@ func (c *Catalog) known(name string) Description {
 	return Description{Name: name, Title: name, Status: Unknown, Models: []Model{}, Modes: []Permission{}}
 }
 
-// All is what is known of all agents, in order, at once.
-func (c *Catalog) All() []Description {
+func (c *Catalog) all() []Description {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := make([]Description, 0, len(c.drivers))
@@ -103,17 +102,17 @@ func (c *Catalog) All() []Description {
 	return all
 }
 
-// Check looks at an agent, unless what is known is fresh and force is not
-// set. Callers at the same time share one look. When ctx ends first, what was
+// Describe looks at an agent, unless what is known is fresh and refresh is
+// not set; known is false when there is no such agent. Callers at the same time share one look. When ctx ends first, what was
 // known before is returned: running out of time is no evidence.
-func (c *Catalog) Check(ctx context.Context, name string, force bool) (Description, bool) {
+func (c *Catalog) Describe(ctx context.Context, name string, refresh bool) (d Description, known bool) {
 	c.mu.Lock()
 	i := slices.IndexFunc(c.drivers, func(d Driver) bool { return d.Name() == name })
 	if i < 0 {
 		c.mu.Unlock()
 		return Description{}, false
 	}
-	if d, ok := c.seen[name]; ok && !force && time.Since(d.CheckedAt) < freshFor {
+	if d, ok := c.seen[name]; ok && !refresh && time.Since(d.CheckedAt) < freshFor {
 		c.mu.Unlock()
 		return d, true
 	}
@@ -156,12 +155,15 @@ func (c *Catalog) look(l *look, driver Driver) {
 	}
 }
 
-// CheckAll looks at all agents at the same time.
-func (c *Catalog) CheckAll(ctx context.Context, force bool) []Description {
+// List gives what is known of all agents, in order. Those never looked at,
+// and with refresh all, are looked at first, at the same time.
+func (c *Catalog) List(ctx context.Context, refresh bool) []Description {
 	var wg sync.WaitGroup
-	for _, d := range c.All() {
-		wg.Go(func() { c.Check(ctx, d.Name, force) })
+	for _, d := range c.all() {
+		if refresh || d.Status == Unknown {
+			wg.Go(func() { c.Describe(ctx, d.Name, refresh) })
+		}
 	}
 	wg.Wait()
-	return c.All()
+	return c.all()
 }

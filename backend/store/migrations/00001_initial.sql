@@ -66,6 +66,7 @@ create table items (
 ) strict;
 create unique index items_page on items(chat_id, seq);
 create index items_turn on items(turn_id, seq);
+create index items_open on items(chat_id) where status in ('pending','in_progress');
 create index items_provider on items(chat_id, provider_id) where provider_id <> '';
 
 create table turns (
