@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"berth/backend/provider"
+	"berth/backend/provider/watch"
 )
 
 // Driver drives the agent of one Entry. It may be used from any goroutine.
@@ -126,3 +127,8 @@ const (
 	// is computed.
 	maxDiffText = 2 << 20
 )
+
+// silenceLimits are how long an agent may say nothing. The protocol
+// acknowledges nothing, so acceptance and first activity are one, and a local
+// model may load itself first.
+var silenceLimits = watch.Limits{First: 10 * time.Minute, Idle: 20 * time.Minute, Tool: 6 * time.Hour}

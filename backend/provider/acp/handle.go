@@ -19,7 +19,7 @@ func (s *session) handle(m wire.Message) {
 	s.garbage = 0
 	quiet := s.phase != open
 	s.mu.Unlock()
-	s.dog.alive()
+	s.dog.Alive()
 	s.tellDenied()
 	if !quiet {
 		s.emit(provider.Event{Raw: rawLine(m.Raw)})

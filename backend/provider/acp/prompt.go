@@ -71,7 +71,7 @@ func (s *session) prompt(ctx context.Context, blocks []sdk.ContentBlock, tells b
 	t := &turn{number: s.turns, tools: map[string]*tool{}}
 	s.turn = t
 	s.mu.Unlock()
-	s.dog.begin()
+	s.dog.Begin()
 
 	type written struct {
 		delivery provider.Delivery
@@ -93,7 +93,7 @@ func (s *session) prompt(ctx context.Context, blocks []sdk.ContentBlock, tells b
 		s.mu.Lock()
 		s.turn = nil
 		s.mu.Unlock()
-		s.dog.stop()
+		s.dog.Stop()
 		return w.delivery, w.err
 	}
 	if tells {
@@ -193,7 +193,7 @@ func (s *session) finish(t *turn, m wire.Message) {
 	end := s.ending(t, m)
 	s.tellDenied()
 	s.sweep(t, end.State)
-	s.dog.stop()
+	s.dog.Stop()
 	s.mu.Lock()
 	s.turn, s.last = nil, t
 	withdrawn := t.withdrawn

@@ -11,6 +11,7 @@ import (
 
 	"berth/backend/event"
 	"berth/backend/provider"
+	"berth/backend/provider/form"
 	"berth/backend/provider/wire"
 )
 
@@ -44,7 +45,7 @@ func (s *session) put(r *request, ask provider.Request) {
 		go r.cancelled()
 		return
 	}
-	s.dog.wait()
+	s.dog.Wait()
 	ask.Key = r.key
 	s.emit(provider.Event{Request: &ask})
 }
@@ -82,7 +83,7 @@ func (s *session) Answer(ctx context.Context, key string, a provider.Answer) err
 	}
 	delete(s.requests, key)
 	s.mu.Unlock()
-	s.dog.resume()
+	s.dog.Resume()
 	return s.bounded(ctx, func() error {
 		if a.Cancelled {
 			r.cancelled()
@@ -106,7 +107,7 @@ func (s *session) withdraw(id json.RawMessage) {
 	if found == nil {
 		return
 	}
-	s.dog.resume()
+	s.dog.Resume()
 	go found.cancelled()
 	s.emit(provider.Event{Withdrawn: found.key})
 }
@@ -232,10 +233,10 @@ func (call *tool) command() string {
 // elicitation takes elicitation/create, the protocol's questions, as a form.
 func (s *session) elicitation(m wire.Message) {
 	var in struct {
-		Mode    string `json:"mode"`
-		Message string `json:"message"`
-		Tool    string `json:"toolCallId"`
-		Schema  schema `json:"requestedSchema"`
+		Mode    string      `json:"mode"`
+		Message string      `json:"message"`
+		Tool    string      `json:"toolCallId"`
+		Schema  form.Schema `json:"requestedSchema"`
 	}
 	if err := json.Unmarshal(m.Params, &in); err != nil || in.Mode != "form" {
 		s.refuse(m.ID, wire.CodeInvalidParams, "Berth answers questions put as a form")
@@ -244,15 +245,15 @@ func (s *session) elicitation(m wire.Message) {
 	if t := s.accept(); t != nil {
 		s.endMessage(t)
 	}
-	fields := in.Schema.questions()
+	fields := in.Schema.Questions()
 	reply := func(v any) error { return s.rpc.Reply(s.ctx, m.ID, v) }
 	r := &request{
 		id:        m.ID,
-		check:     func(a provider.Answer) error { _, err := in.Schema.content(a.Answers); return err },
+		check:     func(a provider.Answer) error { _, err := in.Schema.Content(a.Answers); return err },
 		cancelled: func() { _ = reply(sdk.UnstableCreateElicitationCancel{Action: "cancel"}) },
 	}
 	r.answer = func(a provider.Answer) error {
-		content, err := in.Schema.content(a.Answers)
+		content, err := in.Schema.Content(a.Answers)
 		if err != nil {
 			return err
 		}

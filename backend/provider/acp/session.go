@@ -11,6 +11,7 @@ import (
 
 	"berth/backend/process"
 	"berth/backend/provider"
+	"berth/backend/provider/watch"
 	"berth/backend/provider/wire"
 )
 
@@ -34,7 +35,7 @@ type session struct {
 
 	files *files // the protocol's file methods
 	terms *terminals
-	dog   *watchdog
+	dog   *watch.Dog
 
 	mu       sync.Mutex
 	id       sdk.SessionId
@@ -133,14 +134,14 @@ func newSession(host provider.Host, spec provider.Spec, entry Entry, proc proces
 		requests: map[string]*request{},
 	}
 	s.terms = newTerminals(s)
-	s.dog = newWatchdog(host.Clock, s.silence)
+	s.dog = watch.New(host.Clock, silenceLimits, s.silence)
 	return s, nil
 }
 
 // read handles the agent's lines until they end, then ends the session.
 func (s *session) read() {
 	err := s.rpc.Run(s.handle, s.stray)
-	s.dog.stop()
+	s.dog.Stop()
 	s.cancel()
 	s.terms.close()
 	s.files.close()

@@ -212,7 +212,7 @@ func (t *terminal) stream(text string) {
 	if t.showing != streaming || text == "" {
 		return
 	}
-	t.s.dog.alive()
+	t.s.dog.Alive()
 	t.s.emit(provider.Event{Text: &provider.Text{Key: t.tool, Kind: event.ToolCall, Text: text}})
 }
 

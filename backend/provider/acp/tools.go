@@ -179,7 +179,7 @@ func (call *tool) result(raw json.RawMessage) {
 
 // emitTool puts the call's item as it now stands.
 func (s *session) emitTool(call *tool) {
-	s.dog.working(call.id, !ended(call.status))
+	s.dog.Working(call.id, !ended(call.status))
 	body := &event.Tool{
 		Kind: call.kind, Title: call.title, Locations: call.locations, Input: call.input,
 		Output: firstBytes(call.output, maxOutput), OutputBytes: int64(len(call.output)),

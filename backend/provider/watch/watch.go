@@ -1,4 +1,7 @@
-package acp
+// Package watch tells when an agent at work has been silent for too long. The
+// time in which the agent waits for the user does not count. It does not
+// write or read anything itself: drivers tell it of signs of life.
+package watch
 
 import (
 	"sync"
@@ -7,21 +10,18 @@ import (
 	"berth/backend/provider"
 )
 
-// The watchdog's limits. The protocol acknowledges nothing, so acceptance and
-// first activity are one.
-const (
-	// firstLimit is generous: a local model may load itself first.
-	firstLimit = 10 * time.Minute
-	idleLimit  = 20 * time.Minute
-	// toolLimit holds while a tool runs: builds and test runs are silent.
-	toolLimit = 6 * time.Hour
-)
+// Limits are how long an agent may be silent.
+type Limits struct {
+	First time.Duration // before it said anything in a turn
+	Idle  time.Duration // after that
+	Tool  time.Duration // while a tool of it runs: builds and test runs are silent
+}
 
-// watchdog tells when an agent at work has been silent for too long. It does
-// not count the time in which the agent waits for the user.
-type watchdog struct {
-	clock provider.Clock
-	fire  func(limit time.Duration)
+// Dog watches one conversation. Its methods may be called from any goroutine.
+type Dog struct {
+	clock  provider.Clock
+	limits Limits
+	fire   func(limit time.Duration)
 
 	mu      sync.Mutex
 	on      bool
@@ -32,12 +32,14 @@ type watchdog struct {
 	timer   func() bool
 }
 
-func newWatchdog(clock provider.Clock, fire func(time.Duration)) *watchdog {
-	return &watchdog{clock: clock, fire: fire, tools: map[string]bool{}}
+// New makes a watchdog that is off. fire is called once per turn, on the
+// clock's goroutine, with the limit that was passed.
+func New(clock provider.Clock, limits Limits, fire func(time.Duration)) *Dog {
+	return &Dog{clock: clock, limits: limits, fire: fire, tools: map[string]bool{}}
 }
 
-// begin starts to watch a turn.
-func (w *watchdog) begin() {
+// Begin starts to watch a turn.
+func (w *Dog) Begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.on, w.heard, w.last, w.waiting = true, false, w.clock.Now(), 0
@@ -45,23 +47,23 @@ func (w *watchdog) begin() {
 	w.arm()
 }
 
-// stop ends watching.
-func (w *watchdog) stop() {
+// Stop ends watching.
+func (w *Dog) Stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.on = false
 	w.arm()
 }
 
-// alive notes a sign of life.
-func (w *watchdog) alive() {
+// Alive notes a sign of life.
+func (w *Dog) Alive() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.heard, w.last = true, w.clock.Now()
 }
 
-// working notes that a tool runs or ended.
-func (w *watchdog) working(id string, runs bool) {
+// Working notes that a tool runs or ended.
+func (w *Dog) Working(id string, runs bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := len(w.tools) > 0
@@ -75,15 +77,15 @@ func (w *watchdog) working(id string, runs bool) {
 	}
 }
 
-// wait pauses the watch for one more request, resume for one less.
-func (w *watchdog) wait() {
+// Wait pauses the watch for one more request, Resume for one less.
+func (w *Dog) Wait() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting++
 	w.arm()
 }
 
-func (w *watchdog) resume() {
+func (w *Dog) Resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting = max(0, w.waiting-1)
@@ -91,19 +93,19 @@ func (w *watchdog) resume() {
 	w.arm()
 }
 
-func (w *watchdog) limit() time.Duration {
+func (w *Dog) limit() time.Duration {
 	switch {
 	case len(w.tools) > 0:
-		return toolLimit
+		return w.limits.Tool
 	case w.heard:
-		return idleLimit
+		return w.limits.Idle
 	}
-	return firstLimit
+	return w.limits.First
 }
 
 // arm sets the timer for what is left. It is not set anew at each sign of
 // life: check looks at the time of the last one.
-func (w *watchdog) arm() {
+func (w *Dog) arm() {
 	if w.timer != nil {
 		w.timer()
 		w.timer = nil
@@ -113,7 +115,7 @@ func (w *watchdog) arm() {
 	}
 }
 
-func (w *watchdog) check() {
+func (w *Dog) check() {
 	w.mu.Lock()
 	if !w.on || w.waiting > 0 {
 		w.mu.Unlock()

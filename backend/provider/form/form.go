@@ -1,7 +1,11 @@
-package acp
+// Package form reads the forms by which agents ask the user: the restricted
+// JSON Schema of MCP's elicitation, which the Agent Client Protocol shares
+// (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation).
+package form
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,9 +17,9 @@ import (
 // maxFields bounds the questions of one form.
 const maxFields = 50
 
-// schema is the restricted JSON Schema of a form: an object of primitive
+// Schema is the restricted JSON Schema of a form: an object of primitive
 // properties, whose order is that of the text.
-type schema struct {
+type Schema struct {
 	fields   []field
 	required []string
 }
@@ -44,7 +48,7 @@ type titled struct {
 }
 
 // UnmarshalJSON keeps the order of the properties.
-func (s *schema) UnmarshalJSON(data []byte) error {
+func (s *Schema) UnmarshalJSON(data []byte) error {
 	var in struct {
 		Properties json.RawMessage `json:"properties"`
 		Required   []string        `json:"required"`
@@ -77,11 +81,11 @@ func (s *schema) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// questions are the fields as Berth asks them.
-func (s schema) questions() []event.QuestionField {
+// Questions are the fields as Berth asks them.
+func (s Schema) Questions() []event.QuestionField {
 	var list []event.QuestionField
 	for _, f := range s.fields {
-		q := event.QuestionField{ID: f.name, Header: f.Title, Text: firstNonEmpty(f.Description, f.Title, f.name), Choices: f.choices()}
+		q := event.QuestionField{ID: f.name, Header: f.Title, Text: cmp.Or(f.Description, f.Title, f.name), Choices: f.choices()}
 		q.Multiple = f.Type == "array"
 		q.FreeText = len(q.Choices) == 0
 		q.Secret = f.Format == "password"
@@ -96,7 +100,7 @@ func (f field) choices() []event.Choice {
 		return []event.Choice{{Value: "true", Label: "Yes"}, {Value: "false", Label: "No"}}
 	}
 	for _, o := range slices.Concat(f.OneOf, f.Items.AnyOf, f.Items.OneOf) {
-		list = append(list, event.Choice{Value: o.Const, Label: firstNonEmpty(o.Title, o.Const), Note: o.Description})
+		list = append(list, event.Choice{Value: o.Const, Label: cmp.Or(o.Title, o.Const), Note: o.Description})
 	}
 	for i, value := range slices.Concat(f.Enum, f.Items.Enum) {
 		label := value
@@ -108,9 +112,9 @@ func (f field) choices() []event.Choice {
 	return list
 }
 
-// content turns answers into the values the schema asks for; the error names
+// Content turns answers into the values the schema asks for; the error names
 // the question.
-func (s schema) content(answers map[string][]string) (map[string]any, error) {
+func (s Schema) Content(answers map[string][]string) (map[string]any, error) {
 	content := map[string]any{}
 	if len(answers) == 0 {
 		return content, nil // declined
