@@ -228,10 +228,10 @@ func (s *Service) chatOfTurn(ctx context.Context, turn string) (string, error) {
 	return chat, err
 }
 
-// holdQueue marks what waits as held and gives the rows that changed.
-func (a *actor) holdQueue(reason string) []*turnRow {
+// hold marks what waits in a queue as held and gives the rows that changed.
+func hold(queue []*turnRow, reason string) []*turnRow {
 	var held []*turnRow
-	for _, q := range a.queue {
+	for _, q := range queue {
 		if q.State == TurnQueued {
 			q.State, q.Reason = TurnHeld, reason
 			held = append(held, q)
@@ -250,12 +250,13 @@ func (a *actor) held() int {
 	return n
 }
 
-// front is a place before all others in the queue.
-func (a *actor) front() float64 {
-	if len(a.queue) == 0 {
-		return 0
+// front is a place before all others in a queue.
+func front(queue []*turnRow) *float64 {
+	place := 0.0
+	if len(queue) > 0 {
+		place = *queue[0].place - 1
 	}
-	return *a.queue[0].place - 1
+	return &place
 }
 
 func (a *actor) positionOf(turn string) int {

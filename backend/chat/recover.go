@@ -46,40 +46,19 @@ func (s *Service) recover(ctx context.Context) (resume []string, err error) {
 	return resume, rows.Err()
 }
 
-// recoverChat settles one turn and holds the messages behind it, whose
-// ground has changed, unless it goes back to the queue itself.
+// recoverChat settles one turn that an earlier backend left.
 func (s *Service) recoverChat(ctx context.Context, t *turnRow) error {
 	queue, err := queryTurns(ctx, s.db.Read(), "t.text", "t.chat_id = ? and t.position is not null order by t.position", t.Chat)
 	if err != nil {
 		return err
 	}
-	front := 0.0
-	if len(queue) > 0 {
-		front = *queue[0].place - 1
-	}
-	return s.db.Write(ctx, func(tx *store.Tx) error {
-		if err := s.settle(tx, t, front, "restart"); err != nil {
-			return err
-		}
-		if t.State == TurnQueued {
-			return nil
-		}
-		for _, q := range queue {
-			if q.State != TurnQueued {
-				continue
-			}
-			q.State, q.Reason = TurnHeld, "restart"
-			if err := s.saveTurn(tx, q); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return s.db.Write(ctx, func(tx *store.Tx) error { return s.settle(tx, t, queue, "restart") })
 }
 
 // settle closes a turn whose agent is gone, by what is proven of its
-// delivery.
-func (s *Service) settle(tx *store.Tx, t *turnRow, front float64, reason string) error {
+// delivery, and holds the messages behind it, whose ground has changed, unless
+// it goes back to the queue itself.
+func (s *Service) settle(tx *store.Tx, t *turnRow, queue []*turnRow, reason string) error {
 	now := store.Now()
 	code, level := "interrupted", "warning"
 	switch {
@@ -87,17 +66,18 @@ func (s *Service) settle(tx *store.Tx, t *turnRow, front float64, reason string)
 		t.State, t.Reason, t.EndedAt = TurnStopped, "user", &now
 		code, level, reason = "stopped", "info", "user"
 	case t.delivery == deliveryNone:
-		t.State, t.Reason, t.place = TurnQueued, "", &front
+		t.State, t.Reason, t.place = TurnQueued, "", front(queue)
 		return s.saveTurn(tx, t)
 	case t.delivery == deliveryAccepted:
 		t.State, t.Reason, t.EndedAt = TurnInterrupted, reason, &now
 	default:
-		t.State, t.Reason, t.place = TurnUncertain, "delivery_unknown", &front
-		code = "delivery_unknown"
-		reason = "delivery_unknown"
+		t.State, t.Reason, t.place = TurnUncertain, "delivery_unknown", front(queue)
+		code, reason = "delivery_unknown", "delivery_unknown"
 	}
-	if err := s.saveTurn(tx, t); err != nil {
-		return err
+	for _, row := range append([]*turnRow{t}, hold(queue, "restart")...) {
+		if err := s.saveTurn(tx, row); err != nil {
+			return err
+		}
 	}
 	text := noticeText[reason]
 	notice := event.NewEntry(event.Item{Chat: t.Chat, Turn: t.ID, Kind: event.Notice, Status: event.Completed, Summary: beginning(text, summaryLength),

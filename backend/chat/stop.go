@@ -55,7 +55,7 @@ func (a *actor) beginStop(wait chan StopResult) {
 	t := a.turn
 	before := t.State
 	t.State = TurnStopping
-	held := a.holdQueue("stopped")
+	held := hold(a.queue, "stopped")
 	fault.Point("stop.begin")
 	err := a.write("stop a turn", func(tx *store.Tx) error {
 		if err := a.s.saveTurn(tx, t); err != nil {
@@ -316,7 +316,7 @@ func (a *actor) windDown() {
 			a.finish(t, TurnStopped, "user", nil)
 			return
 		}
-		_ = a.write("settle a turn", func(tx *store.Tx) error { return a.s.settle(tx, t, a.front(), "closed") })
+		_ = a.write("settle a turn", func(tx *store.Tx) error { return a.s.settle(tx, t, a.queue, "closed") })
 		a.turn = nil
 	})
 }

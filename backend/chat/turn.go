@@ -273,9 +273,8 @@ func (a *actor) uncertain(t *turnRow, cause error) {
 	if cause != nil {
 		detail = cause.Error()
 	}
-	place := a.front()
 	open := a.closeItems()
-	t.State, t.place, t.Reason = TurnUncertain, &place, "delivery_unknown"
+	t.State, t.place, t.Reason = TurnUncertain, front(a.queue), "delivery_unknown"
 	t.message.Status = event.Pending
 	_ = a.write("hold an uncertain message", func(tx *store.Tx) error {
 		if err := a.s.saveTurn(tx, t); err != nil {
@@ -284,7 +283,7 @@ func (a *actor) uncertain(t *turnRow, cause error) {
 		if err := a.putAll(tx, open); err != nil {
 			return err
 		}
-		return a.s.log.Put(tx, a.notice(t, "delivery_unknown", "warning", "It is not known whether the agent got this message. It is held and will not be sent again by itself.", detail, ""))
+		return a.s.log.Put(tx, a.notice(t, "delivery_unknown", "warning", noticeText["delivery_unknown"], detail, ""))
 	})
 	a.turn = nil
 	a.queue = append([]*turnRow{t}, a.queue...)
@@ -316,7 +315,7 @@ func (a *actor) finish(t *turnRow, state TurnState, reason string, cause *provid
 	}
 	var held []*turnRow
 	if state != TurnCompleted && reason != "user" { // a stop has held what waited when it was pressed
-		held = a.holdQueue(reason)
+		held = hold(a.queue, reason)
 	}
 	a.recordEnd(t, open, held)
 }
@@ -354,11 +353,11 @@ func (a *actor) recordEnd(t *turnRow, open []*event.Entry, held []*turnRow) {
 
 // noticeText is what a notice says when the view has no word for its code.
 var noticeText = map[string]string{
-	"user":       "You stopped it.",
-	"agent":      "The agent stopped.",
-	"closed":     "Berth was closed while this ran. What was done so far is kept.",
-	"restart":    "Berth ended without closing. What was done so far is kept; nothing is sent again.",
-	"superseded": "A newer message took its place.",
+	"user":             "You stopped it.",
+	"agent":            "The agent stopped.",
+	"closed":           "Berth was closed while this ran. What was done so far is kept.",
+	"restart":          "Berth ended without closing. What was done so far is kept; nothing is sent again.",
+	"delivery_unknown": "It is not known whether the agent got this message. It is held and will not be sent again by itself.",
 }
 
 func (a *actor) notice(t *turnRow, code, level, text, detail, action string) *event.Entry {
