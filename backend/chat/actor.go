@@ -54,6 +54,8 @@ type agent struct {
 	dirty    map[string]bool     // keys whose present state is shown but not stored
 	requests map[string]*request // by request id
 	closed   bool                // it has ended by itself
+
+	background []provider.BackgroundTask
 }
 
 // starting is a start under way.
@@ -182,8 +184,11 @@ func (a *actor) changedNow() {
 // publishState tells lists what is known of the agent.
 func (a *actor) publishState(dead string) {
 	st := agentState{loaded: a.agent != nil, dead: dead}
-	if st.loaded && a.turn == nil {
-		st.idleAt = time.Now()
+	if st.loaded {
+		st.background = a.agent.background
+		if a.turn == nil {
+			st.idleAt = time.Now()
+		}
 	}
 	a.s.setState(a.chat.id, st)
 	a.changed()

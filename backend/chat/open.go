@@ -79,9 +79,10 @@ type Service struct {
 
 // agentState is what an actor tells lists about its agent.
 type agentState struct {
-	loaded bool
-	dead   string
-	idleAt time.Time // since when idle, zero while it works
+	loaded     bool
+	dead       string
+	idleAt     time.Time // since when idle, zero while it works
+	background []provider.BackgroundTask
 }
 
 var _ Chats = (*Service)(nil)
@@ -171,17 +172,16 @@ func (s *Service) actor(ctx context.Context, chat string) (*actor, error) {
 	return a, nil
 }
 
-func (s *Service) loaded(chat string) (loaded bool, dead string) {
+func (s *Service) agentState(chat string) agentState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := s.states[chat]
-	return st.loaded, st.dead
+	return s.states[chat]
 }
 
 func (s *Service) setState(chat string, st agentState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if st == (agentState{}) {
+	if !st.loaded && st.dead == "" {
 		delete(s.states, chat)
 		return
 	}
@@ -212,7 +212,7 @@ func (s *Service) idleTooLong(now time.Time) (chats []string) {
 	idle := 0
 	var oldest string
 	for chat, st := range s.states {
-		if !st.loaded || st.idleAt.IsZero() {
+		if !st.loaded || st.idleAt.IsZero() || len(st.background) > 0 {
 			continue
 		}
 		idle++

@@ -36,6 +36,8 @@ func (a *actor) handle(ev provider.Event) {
 		a.usage(ev.Usage)
 	case ev.Commands != nil:
 		a.commands(*ev.Commands)
+	case ev.Background != nil:
+		a.background(*ev.Background)
 	case ev.TurnEnded != nil:
 		a.turnEnded(ev.TurnEnded)
 	case ev.Closed != nil:
@@ -338,6 +340,22 @@ func (a *actor) commands(list []provider.Command) {
 		_, err := tx.Exec("update chats set commands = ? where id = ?", string(b), a.chat.id)
 		return err
 	})
+}
+
+// maxBackground bounds how many background tasks of an agent are told.
+const maxBackground = 256
+
+// background keeps what the agent goes on with outside its turn; while there
+// is any, its process is not evicted.
+func (a *actor) background(tasks []provider.BackgroundTask) {
+	running := make([]provider.BackgroundTask, 0, len(tasks))
+	for _, t := range tasks {
+		if t.Status == "running" && len(running) < maxBackground {
+			running = append(running, t)
+		}
+	}
+	a.agent.background = running
+	a.publishState("")
 }
 
 func (a *actor) turnEnded(end *provider.TurnEnded) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"berth/backend/event"
 	"berth/backend/fault"
@@ -35,6 +36,10 @@ func (a *actor) ask(r *provider.Request) {
 	req := &request{id: store.NewID("req"), key: r.Key}
 	body := r.Body
 	body.ID, body.Tool = req.id, a.agent.ids[r.Tool]
+	if r.AutoResolveMS > 0 {
+		at := store.Now().Add(time.Duration(r.AutoResolveMS) * time.Millisecond)
+		body.AutoResolveAt = &at
+	}
 	it := event.Item{Chat: a.chat.id, Turn: a.turnID(), Kind: r.Kind, Status: event.Pending, Body: event.Body{Request: &body}}
 	boundBody(&it.Body)
 	it.Summary = firstLine(body.Title)

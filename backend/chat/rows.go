@@ -118,7 +118,8 @@ func (s *Service) complete(ctx context.Context, q querier, chats []Chat, where s
 
 // state fills in what is known of the chat's agent.
 func (s *Service) state(c *Chat) {
-	loaded, dead := s.loaded(c.ID)
+	known := s.agentState(c.ID)
+	c.Background = known.background
 	switch {
 	case c.Reason != "":
 		c.State = Fenced
@@ -126,9 +127,9 @@ func (s *Service) state(c *Chat) {
 		c.State = AwaitingInput
 	case c.Turn != nil && !c.Turn.State.Terminal() && c.Turn.State != TurnUncertain && c.Turn.State != TurnHeld && c.Turn.State != TurnQueued:
 		c.State = Running
-	case dead != "":
-		c.State, c.Reason = Dead, dead
-	case loaded:
+	case known.dead != "":
+		c.State, c.Reason = Dead, known.dead
+	case known.loaded:
 		c.State = Idle
 	default:
 		c.State = NotLoaded

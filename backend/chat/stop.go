@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"berth/backend/event"
 	"berth/backend/fault"
 	"berth/backend/provider"
 	"berth/backend/store"
@@ -259,19 +258,9 @@ func (a *actor) checkAgain(wait chan StopResult) {
 // evict ends an idle agent's process; the next message resumes the
 // conversation.
 func (a *actor) evict() {
-	if a.turn == nil && a.agent != nil && !a.closing && !a.hasBackground() {
+	if a.turn == nil && a.agent != nil && !a.closing && len(a.agent.background) == 0 {
 		a.release(func(error) {})
 	}
-}
-
-// hasBackground says whether the agent goes on with something between turns.
-func (a *actor) hasBackground() bool {
-	for _, en := range a.agent.entries {
-		if en.Body.Tool != nil && en.Body.Tool.Background && en.Status == event.InProgress {
-			return true
-		}
-	}
-	return false
 }
 
 // shutdown ends the actor within ctx: its agent is ended and its turn closed

@@ -22,33 +22,34 @@ const (
 
 // Chat is one conversation with one agent in one folder.
 type Chat struct {
-	ID           string              `json:"id"`
-	Agent        string              `json:"agent"`
-	Cwd          string              `json:"cwd"`
-	Title        string              `json:"title"`
-	Folder       string              `json:"folder,omitempty" doc:"The user's own folder in the sidebar; without one, chats are grouped by cwd."`
-	Model        string              `json:"model,omitempty"`
-	Effort       string              `json:"effort,omitempty"`
-	Permissions  provider.Permission `json:"permissions" enum:"ask,accept-edits,plan,full"`
-	Instructions string              `json:"instructions,omitempty"`
-	RootBypass   bool                `json:"root_bypass,omitempty"`
-	State        State               `json:"state" enum:"not_loaded,idle,running,awaiting_input,fenced,dead"`
-	Reason       string              `json:"reason,omitempty" doc:"Why fenced or dead."`
-	Pinned       bool                `json:"pinned,omitempty"`
-	Archived     bool                `json:"archived,omitempty"`
-	Position     float64             `json:"position" doc:"Order within its group, least first."`
-	Unread       bool                `json:"unread,omitempty"`
-	ReadSeq      int64               `json:"read_seq" doc:"Items up to this seq were seen."`
-	LastSeq      int64               `json:"last_seq" doc:"Seq of the newest item that counts for unread."`
-	Turn         *Turn               `json:"turn,omitempty" doc:"The turn that runs, or else the last one."`
-	Queued       int                 `json:"queued" doc:"Rows in the queue."`
-	Held         int                 `json:"held" doc:"Rows of the queue that wait for a release."`
-	Waiting      []Waiting           `json:"waiting,omitempty" doc:"Requests that wait for the human, oldest first."`
-	LastLine     string              `json:"last_line,omitempty" doc:"What happened last, for lists."`
-	Usage        *provider.Usage     `json:"usage,omitempty"`
-	Conversation string              `json:"conversation,omitempty" doc:"The agent's own conversation id."`
-	CreatedAt    time.Time           `json:"created_at"`
-	UpdatedAt    time.Time           `json:"updated_at"`
+	ID           string                    `json:"id"`
+	Agent        string                    `json:"agent"`
+	Cwd          string                    `json:"cwd"`
+	Title        string                    `json:"title"`
+	Folder       string                    `json:"folder,omitempty" doc:"The user's own folder in the sidebar; without one, chats are grouped by cwd."`
+	Model        string                    `json:"model,omitempty"`
+	Effort       string                    `json:"effort,omitempty"`
+	Permissions  provider.Permission       `json:"permissions" enum:"ask,accept-edits,plan,full"`
+	Instructions string                    `json:"instructions,omitempty"`
+	RootBypass   bool                      `json:"root_bypass,omitempty"`
+	State        State                     `json:"state" enum:"not_loaded,idle,running,awaiting_input,fenced,dead"`
+	Reason       string                    `json:"reason,omitempty" doc:"Why fenced or dead."`
+	Pinned       bool                      `json:"pinned,omitempty"`
+	Archived     bool                      `json:"archived,omitempty"`
+	Position     float64                   `json:"position" doc:"Order within its group, least first."`
+	Unread       bool                      `json:"unread,omitempty"`
+	ReadSeq      int64                     `json:"read_seq" doc:"Items up to this seq were seen."`
+	LastSeq      int64                     `json:"last_seq" doc:"Seq of the newest item that counts for unread."`
+	Turn         *Turn                     `json:"turn,omitempty" doc:"The turn that runs, or else the last one."`
+	Queued       int                       `json:"queued" doc:"Rows in the queue."`
+	Held         int                       `json:"held" doc:"Rows of the queue that wait for a release."`
+	Waiting      []Waiting                 `json:"waiting,omitempty" doc:"Requests that wait for the human, oldest first."`
+	Background   []provider.BackgroundTask `json:"background,omitempty" doc:"What the agent goes on with outside its turn."`
+	LastLine     string                    `json:"last_line,omitempty" doc:"What happened last, for lists."`
+	Usage        *provider.Usage           `json:"usage,omitempty"`
+	Conversation string                    `json:"conversation,omitempty" doc:"The agent's own conversation id."`
+	CreatedAt    time.Time                 `json:"created_at"`
+	UpdatedAt    time.Time                 `json:"updated_at"`
 }
 
 // Waiting is a pending request in a list.

@@ -190,6 +190,8 @@ type Request struct {
 	Files     []FileDiff      `json:"files,omitempty"`
 	Options   []Option        `json:"options,omitempty" doc:"Of an approval."`
 	Questions []QuestionField `json:"questions,omitempty" doc:"Of a question."`
+	// AutoResolveAt is when the agent goes on without an answer.
+	AutoResolveAt *time.Time `json:"auto_resolve_at,omitempty" doc:"When the agent goes on without an answer."`
 	// Answer is set once somebody answered, or the request ended.
 	Answer *RequestAnswer `json:"answer,omitempty"`
 }

@@ -28,7 +28,7 @@ type Event struct {
 	Commands *[]Command
 	// Active is any sign of life that has no other event; it feeds watchdogs.
 	Active bool
-	// Activity reports background work of the agent (sub-agents, shells) that
+	// Background reports the work of the agent (sub-agents, shells) that
 	// outlives a turn.
 	Background *[]BackgroundTask
 	// TurnEnded ends the turn, exactly once.
