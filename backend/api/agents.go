@@ -25,11 +25,7 @@ func (s *Handler) registerAgents() {
 		func(ctx context.Context, in *struct {
 			Refresh bool `query:"refresh" doc:"Look again first."`
 		}) (*body[agentList], error) {
-			list := present(s.features.Agents.List(ctx, in.Refresh))
-			for i := range list {
-				list[i] = wholeAgent(list[i])
-			}
-			return reply(agentList{list}, nil)
+			return reply(agentList{s.features.Agents.List(ctx, in.Refresh)}, nil)
 		})
 	add(s, route{method: http.MethodGet, path: "/agents/{name}", id: "get-agent", tag: "agents",
 		summary: "One agent", access: toRead},
@@ -54,10 +50,5 @@ func (s *Handler) agent(ctx context.Context, name string, refresh bool) (provide
 	if !known {
 		return d, problem(http.StatusNotFound, "unknown_agent", "There is no agent of that name.")
 	}
-	return wholeAgent(d), nil
-}
-
-func wholeAgent(d provider.Description) provider.Description {
-	d.Models, d.Modes = present(d.Models), present(d.Modes)
-	return d
+	return d, nil
 }

@@ -30,7 +30,7 @@ func (s *Handler) registerChats() {
 			list, err := chats.List(ctx, in.Archived)
 			return reply(chatList{present(list)}, err)
 		})
-	add(s, route{method: http.MethodPost, path: "/chats", id: "create-chat", tag: "chats",
+	add(s, route{method: http.MethodPost, path: "/chats", id: "create-chat", begins: true, tag: "chats",
 		summary: "Begin a chat", access: open(Operate, textBody), status: http.StatusCreated},
 		func(ctx context.Context, in *body[chat.NewChat]) (*body[chat.Chat], error) {
 			return reply(chats.Create(ctx, in.Body))
@@ -76,7 +76,7 @@ func (s *Handler) registerChats() {
 			list, err := chats.Attention(ctx)
 			return reply(attentionList{present(list)}, err)
 		})
-	add(s, route{method: http.MethodPost, path: "/demo", id: "start-demo", tag: "chats",
+	add(s, route{method: http.MethodPost, path: "/demo", id: "start-demo", begins: true, tag: "chats",
 		summary: "Begin a chat with the demo agent in a sample folder",
 		access:  open(Operate, noBody), status: http.StatusCreated},
 		func(ctx context.Context, _ *struct{}) (*body[chat.Chat], error) {

@@ -40,7 +40,8 @@ type Backend interface {
 	Health() Health
 }
 
-// Agents is the catalogue of agents on this machine.
+// Agents is the catalogue of agents on this machine (see provider.Catalog).
+// The lists in a description are present, if empty.
 type Agents interface {
 	// List gives what is known; refresh looks again first.
 	List(ctx context.Context, refresh bool) []provider.Description

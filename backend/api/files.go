@@ -12,7 +12,7 @@ import (
 
 func (s *Handler) registerFiles() {
 	files := s.features.Files
-	add(s, route{method: http.MethodPost, path: "/uploads", id: "create-upload", tag: "files",
+	add(s, route{method: http.MethodPost, path: "/uploads", id: "create-upload", begins: true, tag: "files",
 		summary: "Announce a file", access: toOperate, status: http.StatusCreated},
 		func(ctx context.Context, in *body[artifact.NewUpload]) (*body[artifact.Upload], error) {
 			return reply(files.Create(ctx, in.Body))

@@ -38,6 +38,7 @@ type Handler struct {
 	pages      http.Handler
 	tickets    *tickets
 	window     window
+	pulse      pulse
 
 	// ending ends long polls and sockets; sockets counts the latter, which a
 	// server does not wait for.
@@ -54,6 +55,7 @@ func New(f Features) *Handler {
 		mux:      http.NewServeMux(),
 		declared: map[string]route{},
 		tickets:  newTickets(),
+		pulse:    usualPulse,
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"berth/backend/chat"
 	"berth/backend/event"
@@ -79,8 +80,7 @@ func init() {
 			switch {
 			case err == nil:
 			case errors.As(err, &d):
-				e := d.ErrorDetail()
-				p.Errors = append(p.Errors, FieldError{Location: e.Location, Message: e.Message})
+				p.Errors = append(p.Errors, fieldError(d.ErrorDetail()))
 			default:
 				p.Errors = append(p.Errors, FieldError{Message: err.Error()})
 			}
@@ -95,6 +95,17 @@ func init() {
 		}
 		return p
 	}
+}
+
+// fieldError names the field also where it is missing, which Huma tells of
+// the object around it.
+func fieldError(d *huma.ErrorDetail) FieldError {
+	e := FieldError{Location: d.Location, Message: d.Message}
+	var name string
+	if n, _ := fmt.Sscanf(d.Message, validation.MsgExpectedRequiredProperty, &name); n == 1 {
+		e = FieldError{Location: d.Location + "." + name, Message: "is required"}
+	}
+	return e
 }
 
 // chatStatuses maps the refusals of chats (chat.Error) to HTTP.

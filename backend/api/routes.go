@@ -15,7 +15,10 @@ type route struct {
 	summary      string
 	about        string
 	access       access
-	status       int // of success, where it is not the method's usual one
+	// begins marks operations that begin something new: they are refused
+	// while admission is closed.
+	begins bool
+	status int // of success, where it is not the method's usual one
 	// takes and gives are the media types of bodies that are not JSON.
 	takes, gives string
 }
@@ -53,6 +56,11 @@ func add[I, O any](s *Handler, r route, handle func(context.Context, *I) (*O, er
 		op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: binary}}
 	}
 	huma.Register(s.operations, op, func(ctx context.Context, in *I) (*O, error) {
+		if r.begins {
+			if a := s.features.Backend.Health().Admission; a.State == "closed" {
+				return nil, problem(http.StatusServiceUnavailable, "admission_closed", a.Detail)
+			}
+		}
 		out, err := handle(ctx, in)
 		if err != nil {
 			return nil, s.explain(ctx, r, err)

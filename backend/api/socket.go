@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/danielgtaylor/huma/v2"
@@ -17,15 +18,27 @@ const (
 	ticketProtocol = "berth.ticket."
 )
 
+// pulse is how a socket finds out that the other side is gone.
+type pulse struct {
+	// beat is the longest silence: then comes an empty batch, which a page
+	// can see, and a ping, which proves the other side.
+	beat time.Duration
+	// patience is how long one frame, or the answer to a ping, may take.
+	patience time.Duration
+}
+
+var usualPulse = pulse{beat: 20 * time.Second, patience: 10 * time.Second}
+
 // errSlow ends a socket whose other side did not take a frame in time.
 var errSlow = errors.New("too_slow")
 
 // socket is one accepted WebSocket. Its context ends when the other side
 // goes or the handler is closed.
 type socket struct {
-	conn *websocket.Conn
-	ctx  context.Context
-	end  context.CancelFunc
+	conn     *websocket.Conn
+	ctx      context.Context
+	end      context.CancelFunc
+	patience time.Duration
 }
 
 // serveSocket makes a WebSocket of a request and runs work on it. What work
@@ -49,7 +62,7 @@ func (s *Handler) serveSocket(hc huma.Context, work func(*socket) error) {
 	defer conn.CloseNow()
 	ctx, cancel := context.WithCancel(s.ending)
 	defer cancel()
-	err = work(&socket{conn, ctx, cancel})
+	err = work(&socket{conn, ctx, cancel, s.pulse.patience})
 	switch {
 	case s.ending.Err() != nil:
 		_ = conn.Close(websocket.StatusGoingAway, "closing")
@@ -66,9 +79,9 @@ func (s *Handler) serveSocket(hc huma.Context, work func(*socket) error) {
 	}
 }
 
-// write sends one frame, within socketPatience.
+// write sends one frame, within patience.
 func (c *socket) write(kind websocket.MessageType, data []byte) error {
-	ctx, cancel := context.WithTimeout(c.ctx, socketPatience)
+	ctx, cancel := context.WithTimeout(c.ctx, c.patience)
 	defer cancel()
 	err := c.conn.Write(ctx, kind, data)
 	if err != nil && c.ctx.Err() == nil && ctx.Err() != nil {
@@ -79,7 +92,7 @@ func (c *socket) write(kind websocket.MessageType, data []byte) error {
 
 // prove pings the other side; no answer in time means that it is gone.
 func (c *socket) prove() error {
-	ctx, cancel := context.WithTimeout(c.ctx, socketPatience)
+	ctx, cancel := context.WithTimeout(c.ctx, c.patience)
 	defer cancel()
 	return c.conn.Ping(ctx)
 }

@@ -20,12 +20,6 @@ import (
 // up is told so (reset too_slow) and fetches again.
 const (
 	maxPollWait = 25 * time.Second
-	// heartbeat of a socket: an empty batch that a page can see, and a ping
-	// that proves the other side.
-	heartbeat = 20 * time.Second
-	// socketPatience is how long one frame may take to be written before
-	// the client counts as gone.
-	socketPatience = 10 * time.Second
 	// maxFollowed chats at once: the open one and some that are being read
 	// ahead.
 	maxFollowed = 16
@@ -106,7 +100,7 @@ func (s *Handler) streamSocket(hc huma.Context, f Following) {
 		})
 		defer wait()
 		for {
-			b, err := nextBatch(c.ctx, sub)
+			b, err := nextBatch(c.ctx, sub, s.pulse.beat)
 			if err != nil || c.ctx.Err() != nil {
 				return err
 			}
@@ -127,8 +121,8 @@ func (s *Handler) streamSocket(hc huma.Context, f Following) {
 }
 
 // nextBatch waits for a batch, at most until the next heartbeat.
-func nextBatch(ctx context.Context, sub *event.Subscription) (event.Batch, error) {
-	ctx, cancel := context.WithTimeout(ctx, heartbeat)
+func nextBatch(ctx context.Context, sub *event.Subscription, beat time.Duration) (event.Batch, error) {
+	ctx, cancel := context.WithTimeout(ctx, beat)
 	defer cancel()
 	return sub.Next(ctx, event.MaxBatch)
 }

@@ -22,7 +22,7 @@ func (s *Handler) registerTerminals() {
 		func(context.Context, *struct{}) (*body[terminalList], error) {
 			return reply(terminalList{present(terminals.List())}, nil)
 		})
-	add(s, route{method: http.MethodPost, path: "/terminals", id: "open-terminal", tag: "terminals",
+	add(s, route{method: http.MethodPost, path: "/terminals", id: "open-terminal", begins: true, tag: "terminals",
 		summary: "Run a command in a terminal", access: toAdmin, status: http.StatusCreated},
 		func(ctx context.Context, in *body[NewTerminal]) (*body[Terminal], error) {
 			return reply(terminals.Open(ctx, in.Body))
@@ -90,7 +90,7 @@ func (s *Handler) terminalSocket(hc huma.Context, id string, after int64) {
 		defer wait()
 		expected := int64(-1)
 		for {
-			out, err := s.terminalOutput(c.ctx, id, after, heartbeat)
+			out, err := s.terminalOutput(c.ctx, id, after, s.pulse.beat)
 			if err != nil || c.ctx.Err() != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ type turnList struct {
 
 func (s *Handler) registerTurns() {
 	chats := s.features.Chats
-	add(s, route{method: http.MethodPost, path: "/chats/{id}/turns", id: "send-turn", tag: "turns",
+	add(s, route{method: http.MethodPost, path: "/chats/{id}/turns", id: "send-turn", begins: true, tag: "turns",
 		summary: "Send a message",
 		about:   "Answered once the turn is on disk. The same client_id again gives the same turn; with another body it is refused (409 client_id_reused).",
 		access:  open(Operate, textBody), status: http.StatusAccepted},
