@@ -76,13 +76,14 @@ type Backend struct {
 	drivers   []closer
 	chats     *chat.Service
 
-	admission atomic.Pointer[api.Admission]
-	ctx       context.Context // ends when the backend closes
-	cancel    context.CancelFunc
-	work      sync.WaitGroup
-	mu        sync.Mutex
-	servers   []*http.Server
-	close     sync.Once
+	admission   atomic.Pointer[api.Admission]
+	connections atomic.Int64
+	ctx         context.Context // ends when the backend closes
+	cancel      context.CancelFunc
+	work        sync.WaitGroup
+	mu          sync.Mutex
+	servers     []*http.Server
+	close       sync.Once
 }
 
 // closer is a driver that holds something of its own, such as a process that
@@ -207,6 +208,7 @@ func (b *Backend) serveSocket() error {
 }
 
 func (b *Backend) serve(server *http.Server, l net.Listener) {
+	server.ConnState = b.count
 	b.mu.Lock()
 	b.servers = append(b.servers, server)
 	b.mu.Unlock()
@@ -216,6 +218,20 @@ func (b *Backend) serve(server *http.Server, l net.Listener) {
 		}
 	})
 }
+
+// count keeps the number of connections. A hijacked one (a WebSocket) leaves
+// it: the handler answers for those.
+func (b *Backend) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		b.connections.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		b.connections.Add(-1)
+	}
+}
+
+// Clients is the number of connections that others hold to this backend.
+func (b *Backend) Clients() int { return int(b.connections.Load()) }
 
 // Listen opens the loopback listener for browsers and tools, and gives its
 // address and the owner token.
