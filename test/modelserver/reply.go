@@ -77,8 +77,10 @@ const (
 	maxBig       = 64 << 20       // bytes: as large as a request may be
 	badBytes     = "\uE0FF\uE0FE" // stands for invalid UTF-8 until the bytes are written
 	quotedBytes  = 4000           // of each tool result, in the final answer
-	splitText    = "Zwei Familien 👨‍👩‍👧‍👦👩🏽‍🚀, 你好，世界，한국어, e\u0301 und 🇨🇭."
 )
+
+// SplitText is what the split scenario says.
+const SplitText = "Zwei Familien 👨‍👩‍👧‍👦👩🏽‍🚀, 你好，世界，한국어, e\u0301 und 🇨🇭."
 
 // InvalidBytes is what the invalid_utf8 scenario puts into its text.
 const InvalidBytes = "\xff\xfe"
@@ -179,12 +181,12 @@ func (s *Server) perform(a *ask, step Step) *reply {
 		say("An answer after a long silence.")
 	case scBig:
 		r.piece = bigPiece
-		say(bigText(min(orDefault(step.Bytes, defaultBig), maxBig)))
+		say(BigText(min(orDefault(step.Bytes, defaultBig), maxBig)))
 	case scInvalid:
 		say("Before " + badBytes + " after.")
 	case scSplit:
 		r.split, r.piece = true, 1
-		say(splitText)
+		say(SplitText)
 	case scSlow:
 		return slowReply(orDefault(step.Words, defaultWords), orDefault(step.MS, defaultPace))
 	default:
@@ -235,8 +237,8 @@ func slowReply(words, ms int) *reply {
 	return r
 }
 
-// bigText has numbered lines, so that a missing or repeated piece shows.
-func bigText(size int) string {
+// BigText is what the big scenario says: numbered lines, so that a missing or repeated piece shows.
+func BigText(size int) string {
 	var text strings.Builder
 	text.Grow(size + 80)
 	for i := 1; text.Len() < size; i++ {

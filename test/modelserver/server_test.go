@@ -31,9 +31,9 @@ func TestAnswers(t *testing.T) {
 		{name: "text", text: `[[scenario:text {"text":"héllo"}]]`, wantText: "héllo"},
 		{name: "thinking", text: `[[scenario:thinking {"thought":"hm, 思考","text":"so"}]]`, wantText: "so", thought: "hm, 思考"},
 		{name: "refusal", text: `[[scenario:refusal]]`, refusal: "I cannot help with that."},
-		{name: "split", text: `[[scenario:split]]`, wantText: splitText},
+		{name: "split", text: `[[scenario:split]]`, wantText: SplitText},
 		{name: "slow", text: `[[scenario:slow {"words":3,"ms":1}]]`, wantText: "word0001 word0002 word0003 "},
-		{name: "big", text: `[[scenario:big {"bytes":300000}]]`, wantText: bigText(300000)},
+		{name: "big", text: `[[scenario:big {"bytes":300000}]]`, wantText: BigText(300000)},
 	}
 	each(t, func(t *testing.T, s *Server, d dialect) {
 		for _, c := range cases {

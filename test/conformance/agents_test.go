@@ -1,0 +1,70 @@
+package conformance
+
+import (
+	"testing"
+	"time"
+
+	"berth/backend/provider"
+	"berth/backend/provider/acp"
+	"berth/test/modelserver"
+)
+
+// agent is one real agent under test and what its driver must declare.
+type agent struct {
+	name     string // of the driver
+	command  string // of the agent, in package clis
+	driver   func() provider.Driver
+	settings func(*modelserver.Server, string) ([]string, error)
+	// shared says that one process serves all chats.
+	shared bool
+	// mute says that the agent does not report what commands print.
+	mute bool
+	// settle waits until a conversation that was just left can be resumed.
+	settle func(t *testing.T)
+	can    provider.Capabilities
+	modes  []provider.Permission
+	// except names cases that do not hold for this agent, and why. It is for
+	// what the agent itself does wrong, never for what Berth does.
+	except map[string]string
+}
+
+// agents are those that conformance covers.
+var agents = []agent{
+	{
+		name: "gemini", command: "gemini",
+		driver:   func() provider.Driver { return acpDriver("gemini") },
+		settings: (*modelserver.Server).Gemini,
+		can: provider.Capabilities{
+			Approvals: true, Questions: true, Resume: true, Images: true, Files: true, Thinking: true, Plans: true,
+			Commands: true, Instructions: true, Usage: true, Interrupt: true, ModelPerTurn: true,
+		},
+		mute:   true,
+		settle: nextMinute,
+		except: map[string]string{
+			"question": "Gemini CLI 0.61.0 offers its model no tool for questions over ACP",
+			"plan":     "Gemini CLI 0.61.0 offers its model no tool for plans over ACP",
+		},
+		modes: []provider.Permission{provider.Ask, provider.AcceptEdits, provider.PlanOnly, provider.Full},
+	},
+}
+
+// acpDriver is the driver of a built-in entry of package acp.
+func acpDriver(id string) provider.Driver {
+	for _, e := range acp.Builtin() {
+		if e.ID == id {
+			return acp.New(e)
+		}
+	}
+	panic("no built-in agent is called " + id)
+}
+
+// nextMinute waits until the clock shows another minute: Gemini CLI 0.61.0
+// names a conversation's file by the minute and loses the conversation when
+// it is loaded in the one in which it was begun.
+func nextMinute(t *testing.T) {
+	next := time.Now().Truncate(time.Minute).Add(time.Minute)
+	select {
+	case <-time.After(time.Until(next)):
+	case <-t.Context().Done():
+	}
+}
