@@ -21,8 +21,8 @@ const (
 	// drainBytes bounds what is read of stdout after drainWait. It is the
 	// largest pipe of an ordinary Linux; the usual one is 64 KiB.
 	drainBytes = 1 << 20
-	// leftGrace is given to what a child leaves behind in its group, before it
-	// is asked to end, and again before it is killed.
+	// leftGrace is what a child's leftovers have from the request to end until
+	// they are killed.
 	leftGrace = time.Second
 )
 
@@ -100,14 +100,19 @@ func (c *child) discard(err error) error {
 }
 
 // Stop may be called several times and after the end: it proves each time
-// that nothing is left. When ctx ends it waits no longer but kills at once; it
+// that nothing is left. When ctx ends it waits no longer but kills at once. It
 // returns within two graces and killWait.
 func (c *child) Stop(ctx context.Context, grace time.Duration) error {
 	c.mu.Lock()
 	c.stopped = true
 	c.mu.Unlock()
 	c.stdio[0].Close()
-	if err := c.end(ctx, c.done, grace); err != nil {
+	select {
+	case <-c.done:
+	case <-time.After(grace):
+	case <-ctx.Done():
+	}
+	if err := c.end(ctx, grace); err != nil {
 		return err
 	}
 	// Gone from the table, so that attend is about to end too.

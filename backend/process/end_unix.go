@@ -29,17 +29,17 @@ type quarry interface {
 	signal(syscall.Signal) error
 }
 
-// end ends q, whose leader's end closes ended (or nil). It waits for grace, asks with the polite signals, waits again, then kills.
-// Once ctx is done it waits no more and kills at once. It returns nil when the
+// end asks q to end with the polite signals, waits for grace, then kills. Once
+// ctx is done it waits no more and kills at once. It returns nil when the
 // process table shows that nothing is left.
-func end(ctx context.Context, q quarry, ended <-chan struct{}, grace time.Duration, polite ...syscall.Signal) error {
-	if gone(ctx, q, ended, grace) {
+func end(ctx context.Context, q quarry, grace time.Duration, polite ...syscall.Signal) error {
+	if left, err := look(q); err == nil && len(left) == 0 {
 		return nil
 	}
 	for _, sig := range polite {
 		_ = q.signal(sig) // what it did not reach, the next look shows
 	}
-	if gone(ctx, q, ended, grace) {
+	if gone(ctx, q, grace) {
 		return nil
 	}
 	deadline := time.Now().Add(killWait)
@@ -58,24 +58,21 @@ func end(ctx context.Context, q quarry, ended <-chan struct{}, grace time.Durati
 	}
 }
 
-// gone waits until nothing is left of q, at most for as long as given. It looks
-// from time to time, and at once when ended is closed.
-func gone(ctx context.Context, q quarry, ended <-chan struct{}, atMost time.Duration) bool {
+// gone waits until nothing is left of q, at most for as long as given.
+func gone(ctx context.Context, q quarry, atMost time.Duration) bool {
 	timeout := time.NewTimer(atMost)
 	defer timeout.Stop()
 	pause := pollFirst
 	for {
-		if left, err := look(q); err == nil && len(left) == 0 {
-			return true
-		}
 		select {
 		case <-time.After(pause):
-		case <-ended:
-			ended = nil
 		case <-timeout.C:
 			return false
 		case <-ctx.Done():
 			return false
+		}
+		if left, err := look(q); err == nil && len(left) == 0 {
+			return true
 		}
 		pause = min(2*pause, pollLast)
 	}

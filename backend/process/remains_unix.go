@@ -18,8 +18,8 @@ import (
 // left, a terminal multiplexer say, and does not end what it runs in.
 const outcomeWithin = "kept: this Berth runs inside it"
 
-// reapGrace is half of what is given to what an earlier Berth left, from the
-// request to end until it is killed. Nobody reads its output any more.
+// reapGrace is what an earlier Berth's processes have from the request to end
+// until they are killed. Nobody reads their output any more.
 const reapGrace = time.Second
 
 // remains is what children of an earlier Berth, or children that ended, left
@@ -64,8 +64,7 @@ func (s *Supervisor) endRemains(ctx context.Context, rows []*Reaped) error {
 			row.Outcome = outcomeEnded
 		}
 	}
-	_ = r.signal(syscall.SIGTERM) // what it did not reach, the next look shows
-	if err := end(ctx, r, nil, reapGrace); err == nil {
+	if err := end(ctx, r, reapGrace, syscall.SIGTERM); err == nil {
 		return nil
 	}
 	left, err := r.members()

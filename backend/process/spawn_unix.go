@@ -154,8 +154,8 @@ func (sp *spawned) reap() Exit {
 }
 
 // end ends the process and all that came of it (see end).
-func (sp *spawned) end(ctx context.Context, ended <-chan struct{}, grace time.Duration) error {
-	return end(ctx, sp, ended, grace, sp.polite...)
+func (sp *spawned) end(ctx context.Context, grace time.Duration) error {
+	return end(ctx, sp, grace, sp.polite...)
 }
 
 // endLeft ends what a process that ended by itself left in its group. What left
@@ -164,7 +164,7 @@ func (sp *spawned) endLeft() error {
 	if len(sp.left.known) == 0 {
 		return nil
 	}
-	return end(context.Background(), sp.left, nil, leftGrace, sp.polite...)
+	return end(context.Background(), sp.left, leftGrace, sp.polite...)
 }
 
 // close gives back what is held beyond the end of the process: nothing here.

@@ -177,32 +177,23 @@ func (sp *spawned) active() (int, error) {
 	return int(a.active), err
 }
 
-// end waits for grace, then ends the job. Without a console in common there is
-// no polite signal: the end of stdin is what a child is told.
-func (sp *spawned) end(ctx context.Context, ended <-chan struct{}, grace time.Duration) error {
-	if sp.emptyWithin(ctx, grace) {
-		return nil
-	}
+// end ends the job. Without a console in common there is no polite signal: the
+// end of stdin was what the child was told.
+func (sp *spawned) end(context.Context, time.Duration) error {
 	err := sp.terminate()
-	if sp.emptyWithin(context.WithoutCancel(ctx), killWait) {
+	if sp.emptyWithin(killWait) {
 		return nil
 	}
 	n, countErr := sp.active()
 	return errors.Join(fmt.Errorf("still running: %d processes in the job of pid %d", n, sp.leader.pid), err, countErr)
 }
 
-func (sp *spawned) emptyWithin(ctx context.Context, atMost time.Duration) bool {
-	timeout := time.NewTimer(atMost)
-	defer timeout.Stop()
-	for {
+func (sp *spawned) emptyWithin(atMost time.Duration) bool {
+	for deadline := time.Now().Add(atMost); ; time.Sleep(pollJob) {
 		if n, err := sp.active(); err == nil && n == 0 {
 			return true
 		}
-		select {
-		case <-time.After(pollJob):
-		case <-timeout.C:
-			return false
-		case <-ctx.Done():
+		if time.Now().After(deadline) {
 			return false
 		}
 	}

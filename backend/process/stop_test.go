@@ -126,7 +126,7 @@ func (f fixed) signal(syscall.Signal) error { return f.err }
 
 func TestEndNamesWhatIsLeft(t *testing.T) {
 	q := fixed{entries: []entry{{identity: identity{pid: 7}, name: "stuck"}}, err: errors.New("not permitted")}
-	err := end(t.Context(), q, nil, 0, syscall.SIGTERM)
+	err := end(t.Context(), q, 0, syscall.SIGTERM)
 	if want := "still running: stuck (pid 7): not permitted"; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
