@@ -35,7 +35,7 @@ func (s *Supervisor) loginPath(ctx context.Context) string {
 		Path: shell, Args: []string{"-ilc", loginScript}, Label: "login shell",
 		// What else oh-my-zsh would do at the start of a terminal.
 		Env: []string{"DISABLE_AUTO_UPDATE=true", "ZSH_TMUX_AUTOSTART=false"},
-	}, os.Getenv("PATH"))
+	}, os.Getenv("PATH"), spawnOnPipes)
 	if err != nil {
 		s.log.Info("the login shell was not asked for its PATH", "shell", shell, "error", err)
 		return ""

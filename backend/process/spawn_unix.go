@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"berth/backend/process/gate"
@@ -24,32 +25,64 @@ const execWait = 10 * time.Second
 // spawned is a process that was started and stands at its gate.
 type spawned struct {
 	group
+	stdio
 	proc   *os.Process
 	gate   *os.File
-	stdio  [3]*os.File // our ends: stdin, stdout, stderr
-	polite []syscall.Signal
+	polite []syscall.Signal // that ask it to end
 	left   leftover
 }
 
-// spawn starts a process that stands at its gate. It runs on the thread of the
-// starter.
-func spawn(spec Spec, env []string, mark string) (*spawned, error) {
+// spawnOnPipes starts a process that stands at its gate. It runs on the thread
+// of the starter.
+func spawnOnPipes(spec Spec, env []string, mark string) (*spawned, error) {
 	theirs, ours, err := pipes()
 	if err != nil {
 		return nil, err
 	}
-	defer closeAll(theirs[:]...)
+	defer closeAll(theirs.stdin, theirs.stdout, theirs.stderr)
 	sp, err := startAtGate(spec, env, theirs, childAttributes())
 	if err != nil {
-		closeAll(ours[:]...)
+		closeAll(ours.stdin, ours.stdout, ours.stderr)
 		return nil, err
 	}
 	sp.stdio, sp.mark, sp.polite = ours, mark, []syscall.Signal{syscall.SIGTERM}
 	return sp, nil
 }
 
+// spawnOnTerminal is spawnOnPipes with a terminal of its own for all three.
+func spawnOnTerminal(size Size) spawner {
+	return func(spec Spec, env []string, mark string) (*spawned, error) {
+		ours, theirs, err := pty.Open()
+		if err != nil {
+			return nil, fmt.Errorf("make a terminal: %w", err)
+		}
+		defer theirs.Close()
+		attributes := childAttributes()
+		attributes.Setctty = true // of descriptor 0
+		err = pty.Setsize(ours, &pty.Winsize{Cols: size.Cols, Rows: size.Rows})
+		var sp *spawned
+		if err == nil {
+			sp, err = startAtGate(spec, env, stdio{theirs, theirs, theirs}, attributes)
+		}
+		if err != nil {
+			ours.Close()
+			return nil, err
+		}
+		sp.stdio, sp.mark = stdio{stdin: ours, stdout: ours}, mark
+		// What the end of a terminal sends: shells do not mind SIGTERM. A job
+		// that was stopped hears it once it goes on.
+		sp.polite = []syscall.Signal{syscall.SIGHUP, syscall.SIGCONT}
+		return sp, nil
+	}
+}
+
+// resize tells the terminal its size, and the programs on it that it changed.
+func (sp *spawned) resize(size Size) error {
+	return pty.Setsize(sp.stdin, &pty.Winsize{Cols: size.Cols, Rows: size.Rows})
+}
+
 // startAtGate executes this program as the gate of spec's.
-func startAtGate(spec Spec, env []string, stdio [3]*os.File, attributes *syscall.SysProcAttr) (*spawned, error) {
+func startAtGate(spec Spec, env []string, theirs stdio, attributes *syscall.SysProcAttr) (*spawned, error) {
 	program, err := self()
 	if err != nil {
 		return nil, fmt.Errorf("find Berth's own executable: %w", err)
@@ -61,7 +94,7 @@ func startAtGate(spec Spec, env []string, stdio [3]*os.File, attributes *syscall
 	defer far.Close()
 	proc, err := os.StartProcess(program, append([]string{gate.Name, spec.Path}, spec.Args...), &os.ProcAttr{
 		Dir: spec.Dir, Env: env, Sys: attributes,
-		Files: []*os.File{stdio[0], stdio[1], stdio[2], far}, // far is gate.Channel
+		Files: []*os.File{theirs.stdin, theirs.stdout, theirs.stderr, far}, // far is gate.Channel
 	})
 	if err != nil {
 		near.Close()

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/charmbracelet/x/conpty"
 	"golang.org/x/sys/windows"
 )
 
@@ -30,39 +31,99 @@ func memory(int) int64 { return 0 }
 // of its own. Windows ends the job with the last handle to it, and so with
 // Berth.
 type spawned struct {
-	leader identity
-	proc   *os.Process
-	stdio  [3]*os.File // our ends: stdin, stdout, stderr
+	stdio
+	leader  identity
+	proc    *os.Process
+	console *conpty.ConPty // of one on a terminal
 
 	mu  sync.Mutex
 	job windows.Handle // 0 once closed, with nothing left in it
 }
 
-// spawn starts a suspended process in a job.
-func spawn(spec Spec, env []string, _ string) (*spawned, error) {
+// spawnOnPipes starts a suspended process in a job.
+func spawnOnPipes(spec Spec, env []string, _ string) (*spawned, error) {
 	theirs, ours, err := pipes()
 	if err != nil {
 		return nil, err
 	}
-	defer closeAll(theirs[:]...)
+	defer closeAll(theirs.stdin, theirs.stdout, theirs.stderr)
 	proc, err := os.StartProcess(spec.Path, append([]string{spec.Path}, spec.Args...), &os.ProcAttr{
-		Dir: spec.Dir, Env: env, Files: theirs[:],
+		Dir: spec.Dir, Env: env, Files: []*os.File{theirs.stdin, theirs.stdout, theirs.stderr},
 		Sys: &syscall.SysProcAttr{
 			HideWindow:    true,
 			CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW,
 		},
 	})
 	if err != nil {
-		closeAll(ours[:]...)
+		closeAll(ours.stdin, ours.stdout, ours.stderr)
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
 	sp, err := enclose(proc)
 	if err != nil {
-		closeAll(ours[:]...)
+		closeAll(ours.stdin, ours.stdout, ours.stderr)
 		return nil, errors.Join(err, proc.Kill(), proc.Release())
 	}
 	sp.stdio = ours
 	return sp, nil
+}
+
+// spawnOnTerminal is spawnOnPipes with a terminal of its own for all three.
+func spawnOnTerminal(size Size) spawner {
+	return func(spec Spec, env []string, _ string) (*spawned, error) {
+		console, err := conpty.New(int(size.Cols), int(size.Rows), 0)
+		if err != nil {
+			return nil, fmt.Errorf("make a terminal: %w", err)
+		}
+		pid, handle, err := console.Spawn(spec.Path, append([]string{spec.Path}, spec.Args...), &syscall.ProcAttr{
+			Dir: spec.Dir, Env: env, Sys: &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED},
+		})
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("start %s: %w", spec.Path, err), console.Close())
+		}
+		defer windows.CloseHandle(windows.Handle(handle))
+		sp, err := onConsole(console, pid)
+		if err != nil {
+			return nil, errors.Join(err, windows.TerminateProcess(windows.Handle(handle), 1), console.Close())
+		}
+		return sp, nil
+	}
+}
+
+// onConsole takes over a process that was spawned on a console.
+func onConsole(console *conpty.ConPty, pid int) (*spawned, error) {
+	proc, err := os.FindProcess(pid)
+	if err != nil {
+		return nil, fmt.Errorf("open the process: %w", err)
+	}
+	sp, err := enclose(proc)
+	if err != nil {
+		return nil, errors.Join(err, proc.Release())
+	}
+	// Handles of our own: those of the console are closed with it, before what
+	// it wrote last is read.
+	stdin, inErr := duplicate(console.InPipeWriteFd(), "terminal input")
+	stdout, outErr := duplicate(console.OutPipeReadFd(), "terminal output")
+	if err := errors.Join(inErr, outErr); err != nil {
+		sp.close()
+		return nil, errors.Join(fmt.Errorf("open the terminal: %w", err), proc.Release())
+	}
+	sp.stdio, sp.console = stdio{stdin: stdin, stdout: stdout}, console
+	return sp, nil
+}
+
+func duplicate(handle uintptr, name string) (*os.File, error) {
+	self := windows.CurrentProcess()
+	var own windows.Handle
+	err := windows.DuplicateHandle(self, windows.Handle(handle), self, &own, 0, false, windows.DUPLICATE_SAME_ACCESS)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(own), name), nil
+}
+
+// resize tells the terminal its size.
+func (sp *spawned) resize(size Size) error {
+	return sp.console.Resize(int(size.Cols), int(size.Rows))
 }
 
 // enclose puts a suspended process into a job that is closed with Berth.
@@ -127,7 +188,12 @@ func (sp *spawned) awaitExit() error {
 		_, err := windows.WaitForSingleObject(h, windows.INFINITE)
 		return err
 	})
-	return errors.Join(err, sp.terminate())
+	err = errors.Join(err, sp.terminate())
+	if sp.console != nil {
+		// Its output ends only with it.
+		err = errors.Join(err, sp.console.Close(), sp.stdin.Close())
+	}
+	return err
 }
 
 func (sp *spawned) reap() Exit {

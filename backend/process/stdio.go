@@ -5,21 +5,24 @@ import (
 	"os"
 )
 
-// pipes makes the pipes for stdin, stdout and stderr.
-func pipes() (theirs, ours [3]*os.File, err error) {
-	for i := range theirs {
+// stdio is one side of a child's standard streams. Our side of a terminal has
+// one file for stdin and stdout, and no stderr.
+type stdio struct{ stdin, stdout, stderr *os.File }
+
+// pipes makes the streams of a child that has no terminal.
+func pipes() (theirs, ours stdio, err error) {
+	var ends [3][2]*os.File
+	for i := range ends {
 		r, w, err := os.Pipe()
 		if err != nil {
-			closeAll(theirs[:i]...)
-			closeAll(ours[:i]...)
+			for _, e := range ends[:i] {
+				closeAll(e[:]...)
+			}
 			return theirs, ours, fmt.Errorf("make the pipes: %w", err)
 		}
-		theirs[i], ours[i] = w, r
-		if i == 0 {
-			theirs[i], ours[i] = r, w
-		}
+		ends[i] = [2]*os.File{r, w}
 	}
-	return theirs, ours, nil
+	return stdio{ends[0][0], ends[1][1], ends[2][1]}, stdio{ends[0][1], ends[1][0], ends[2][0]}, nil
 }
 
 func closeAll(files ...*os.File) {

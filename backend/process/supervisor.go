@@ -72,18 +72,25 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.start(ctx, spec, path)
+	c, err := s.start(ctx, spec, path, spawnOnPipes)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
+// spawner starts a process up to its gate, with mark in its environment.
+type spawner func(spec Spec, env []string, mark string) (*spawned, error)
+
 // start starts a child with path as its PATH.
-func (s *Supervisor) start(ctx context.Context, spec Spec, path string) (*child, error) {
+func (s *Supervisor) start(ctx context.Context, spec Spec, path string, spawn spawner) (*child, error) {
 	if err := checkSpec(spec); err != nil {
 		return nil, err
 	}
 	if err := s.admit(); err != nil {
 		return nil, err
 	}
-	c, err := s.spawn(spec, path)
+	c, err := s.spawn(spec, path, spawn)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +134,7 @@ func (s *Supervisor) admit() error {
 }
 
 // spawn starts a process up to its gate.
-func (s *Supervisor) spawn(spec Spec, path string) (*child, error) {
+func (s *Supervisor) spawn(spec Spec, path string, spawn spawner) (*child, error) {
 	id := store.NewID("proc")
 	env := childEnv(os.Environ(), path, spec, id)
 	var sp *spawned
