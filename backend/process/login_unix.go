@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -73,6 +74,19 @@ func parseLogin(r io.Reader) string {
 		}
 	}
 	return ""
+}
+
+// LoginShell is the user's shell as a terminal runs it, nil if it is not
+// known.
+func LoginShell() []string {
+	shell := loginShell(os.Getenv("SHELL"))
+	switch {
+	case shell == "":
+		return nil
+	case runtime.GOOS == "darwin": // where terminals run login shells
+		return []string{shell, "-l"}
+	}
+	return []string{shell}
 }
 
 // loginShell is named by SHELL, or by the user's line of the password file

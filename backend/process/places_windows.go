@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 )
 
@@ -43,3 +44,11 @@ func mayExecute(string) bool { return true }
 
 // loginPath: there is no login shell; programs inherit PATH from the session.
 func (s *Supervisor) loginPath(context.Context) string { return "" }
+
+// LoginShell is the user's shell as a terminal runs it.
+func LoginShell() []string {
+	if shell := os.Getenv("COMSPEC"); shell != "" {
+		return []string{shell}
+	}
+	return []string{"powershell.exe"}
+}
