@@ -27,6 +27,7 @@ import (
 	"berth/backend/provider"
 	"berth/backend/settings"
 	"berth/backend/store"
+	"berth/backend/terminal"
 	"berth/backend/workspace"
 )
 
@@ -72,6 +73,7 @@ type Backend struct {
 
 	db        *store.DB
 	processes *process.Supervisor
+	terminals *terminal.Terminals
 	agents    *provider.Catalog
 	drivers   []closer
 	chats     *chat.Service
@@ -112,6 +114,7 @@ func Open(ctx context.Context, o Options) (_ *Backend, err error) {
 		return nil, b.explain(err)
 	}
 	b.processes = process.NewSupervisor(b.db, b.log)
+	b.terminals = terminal.NewTerminals(b.processes, b.log)
 	if err := b.reap(ctx); err != nil {
 		return nil, err
 	}
@@ -192,8 +195,8 @@ func (b *Backend) features(ctx context.Context) (api.Features, error) {
 	return api.Features{
 		Backend: b, Chats: b.chats, Hub: hub, Agents: b.agents, Files: files, Settings: prefs,
 		Phrases: settings.NewPhrases(b.db, log), Finder: workspace.NewFinder(b.processes),
-		Processes: b.processes,
-		Demo:      demoStart{chats: b.chats, processes: b.processes, dir: filepath.Join(b.options.State, "demo")}, Pages: b.options.Pages, Log: b.log,
+		Processes: b.processes, Terminals: terminalDoor{b.terminals},
+		Demo: demoStart{chats: b.chats, processes: b.processes, dir: filepath.Join(b.options.State, "demo")}, Pages: b.options.Pages, Log: b.log,
 	}, nil
 }
 
@@ -312,7 +315,7 @@ func (b *Backend) takeDown(ctx context.Context) error {
 	}
 	b.cancel()
 	if b.processes != nil {
-		errs = append(errs, b.processes.Close(ctx))
+		errs = append(errs, b.terminals.CloseAll(ctx), b.processes.Close(ctx))
 	}
 	b.work.Wait()
 	if b.db != nil {

@@ -57,7 +57,7 @@ func (s *Supervisor) Reap(ctx context.Context) ([]Reaped, error) {
 		}
 	}
 	// Even without open rows: a process may have outlived one that ended well.
-	endErr := s.endRemains(ctx, present)
+	others, endErr := s.endRemains(ctx, present)
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
 		for _, r := range rows {
 			if r.Alive {
@@ -75,6 +75,7 @@ func (s *Supervisor) Reap(ctx context.Context) ([]Reaped, error) {
 	if err != nil {
 		err = fmt.Errorf("close the rows of processes: %w", err)
 	}
+	rows = append(rows, others...)
 	for _, r := range rows {
 		s.log.Info("a process of an earlier Berth", "process", r.ID, "label", r.Label, "pid", r.Pid, "outcome", r.Outcome)
 	}

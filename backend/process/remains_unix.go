@@ -34,8 +34,38 @@ type remains struct {
 }
 
 // endRemains ends what is left of rows, and of processes that ended, and notes
-// it in the rows.
-func (s *Supervisor) endRemains(ctx context.Context, rows []*Reaped) error {
+// it in the rows. It returns, besides, what is left of processes without a row
+// among these.
+func (s *Supervisor) endRemains(ctx context.Context, rows []*Reaped) (others []Reaped, err error) {
+	r := s.newRemains(ctx, rows)
+	found, err := r.members()
+	if err != nil {
+		return nil, fmt.Errorf("look for what an earlier Berth left: %w", err)
+	}
+	for _, e := range found {
+		if row := r.rowOf(e); row != nil {
+			row.Outcome = outcomeEnded
+		}
+	}
+	if end(ctx, r, reapGrace, syscall.SIGTERM) == nil {
+		return nil, nil
+	}
+	left, err := r.members()
+	if err != nil {
+		return nil, fmt.Errorf("look for what an earlier Berth left: %w", err)
+	}
+	for _, e := range left {
+		text := fmt.Sprintf("still running: %s (pid %d)", e.name, e.pid)
+		if row := r.rowOf(e); row != nil {
+			row.Outcome, row.Alive = text, true
+		} else {
+			others = append(others, Reaped{ID: markOf(e), Pid: e.pid, Label: e.name, Outcome: text, Alive: true})
+		}
+	}
+	return others, nil
+}
+
+func (s *Supervisor) newRemains(ctx context.Context, rows []*Reaped) *remains {
 	r := &remains{open: map[int]*Reaped{}, byID: map[string]*Reaped{}, kept: ancestors(os.Getpid())}
 	within, _ := marksOf(os.Getpid())
 	for _, row := range rows {
@@ -50,33 +80,12 @@ func (s *Supervisor) endRemains(ctx context.Context, rows []*Reaped) error {
 		is, asked := known[id]
 		if !asked {
 			// A row that cannot be read makes no one ours.
-			is, _ = s.recorded(ctx, id, "")
+			is, _ = s.recorded(context.WithoutCancel(ctx), id, "")
 			known[id] = is
 		}
 		return is && id != within && !s.isChild(id)
 	}
-	found, err := r.members()
-	if err != nil {
-		return fmt.Errorf("look for what an earlier Berth left: %w", err)
-	}
-	for _, e := range found {
-		if row := r.rowOf(e); row != nil {
-			row.Outcome = outcomeEnded
-		}
-	}
-	if err := end(ctx, r, reapGrace, syscall.SIGTERM); err == nil {
-		return nil
-	}
-	left, err := r.members()
-	for _, e := range left {
-		text := fmt.Sprintf("still running: %s (pid %d)", e.name, e.pid)
-		if row := r.rowOf(e); row != nil {
-			row.Outcome, row.Alive = text, true
-		} else {
-			err = errors.Join(err, errors.New(text))
-		}
-	}
-	return err
+	return r
 }
 
 func (r *remains) members() ([]entry, error) {

@@ -10,7 +10,7 @@ import (
 
 // endRemains has nothing to do: the system ended the jobs of an earlier Berth
 // when it ended.
-func (s *Supervisor) endRemains(context.Context, []*Reaped) error { return nil }
+func (s *Supervisor) endRemains(context.Context, []*Reaped) ([]Reaped, error) { return nil, nil }
 
 // Descends says whether a process is in the job of a child of Berth. One that
 // cannot be looked at counts as one: what asks is whether it may act for the

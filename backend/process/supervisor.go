@@ -239,7 +239,11 @@ func (s *Supervisor) close(ctx context.Context) error {
 	if err == nil {
 		s.attended.Wait()
 	}
-	err = errors.Join(err, s.endRemains(ctx, nil))
+	left, endErr := s.endRemains(ctx, nil)
+	err = errors.Join(err, endErr)
+	for _, r := range left {
+		err = errors.Join(err, errors.New(r.Outcome))
+	}
 	// The end of the starting thread is the end of what is left, on Linux.
 	s.starter.close()
 	return err

@@ -279,8 +279,8 @@ func runs(t *testing.T, pid int) bool {
 	if err := syscall.Kill(pid, 0); err != nil {
 		return false
 	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	return err != nil || !strings.Contains(string(stat), ") Z ")
+	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") // on Linux
+	return !strings.Contains(string(stat), ") Z ")
 }
 
 func TestOpenSaysWhyNot(t *testing.T) {
