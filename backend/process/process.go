@@ -2,9 +2,21 @@
 //
 // Every child is registered (pid, start time, boot id, executable) before it
 // can do harm: it waits behind a gate until its row is committed, then
-// execs. It leads its own process group (a Job Object on Windows) and dies
-// with Berth where the system offers that; what is left over of a killed
+// execs. It leads a session and group of its own (a Job Object on Windows) and
+// dies with Berth where the system offers that; what is left over of a killed
 // Berth is ended at the next start. A pid alone is never signalled.
+//
+// What came of a child is told by its session and group, by the chain of
+// parents, and by BERTH_PROCESS in the environment. Stop ends all of it. When a
+// child ends by itself, what is left in its group ends too; what left the
+// group, as a daemon does, ends with Berth. Out of reach is only what gave up
+// all three: a process with an environment of its own making, in a session of
+// its own, whose parents have ended.
+//
+// Everything is bounded: the number of children, what is kept of stderr, how
+// long an end takes. Stdout is not read ahead: a driver that does not read
+// stops its agent, and nothing is lost. After a child's end its pipes yield
+// what is in them and then end, whoever else holds them.
 package process
 
 import (

@@ -75,11 +75,7 @@ func (s *Supervisor) Reap(ctx context.Context) ([]Reaped, error) {
 	if err != nil {
 		err = fmt.Errorf("close the rows of processes: %w", err)
 	}
-	rows = append(rows, others...)
-	for _, r := range rows {
-		s.log.Info("a process of an earlier Berth", "process", r.ID, "label", r.Label, "pid", r.Pid, "outcome", r.Outcome)
-	}
-	return rows, errors.Join(endErr, err)
+	return append(rows, others...), errors.Join(endErr, err)
 }
 
 // unended are the rows without an end that are not children of this

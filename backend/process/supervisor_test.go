@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -274,5 +275,18 @@ func BenchmarkStart(b *testing.B) {
 			b.Fatal(err)
 		}
 		<-p.Done()
+	}
+}
+
+// The runtime raises the limit of open files for itself only; select() in a
+// child breaks with descriptors beyond 1,024.
+func TestChildHasTheLimitsOfAnyProgram(t *testing.T) {
+	const script = "ulimit -n; trap"
+	want, err := exec.Command("/bin/sh", "-c", script).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := readAll(t, mustStart(t, newSupervisor(t), shell(script))); got != string(want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
