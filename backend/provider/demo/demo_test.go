@@ -27,6 +27,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	// A raced program lingers for a second when it ends.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	goleak.VerifyTestMain(m)
 }
 
