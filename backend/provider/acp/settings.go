@@ -16,6 +16,7 @@ import (
 // of it as a list of its own (modes, models) or as a configuration option.
 type setting struct {
 	config  string // id of the configuration option, empty for a list
+	initial string // the agent's own choice, before we chose
 	current string
 	values  []configValue
 }
@@ -35,13 +36,13 @@ func (s *session) settle(id sdk.SessionId, o opened) {
 	defer s.mu.Unlock()
 	s.id = id
 	if o.Modes != nil {
-		s.mode = setting{current: string(o.Modes.CurrentModeId)}
+		s.mode = setting{initial: string(o.Modes.CurrentModeId), current: string(o.Modes.CurrentModeId)}
 		for _, m := range o.Modes.AvailableModes {
 			s.mode.values = append(s.mode.values, configValue{Value: string(m.Id), Name: m.Name})
 		}
 	}
 	if o.Models != nil {
-		s.model = setting{current: string(o.Models.CurrentModelId)}
+		s.model = setting{initial: string(o.Models.CurrentModelId), current: string(o.Models.CurrentModelId)}
 		for _, m := range o.Models.AvailableModels {
 			v := configValue{Value: string(m.ModelId), Name: m.Name}
 			if m.Description != nil {
@@ -61,16 +62,25 @@ func (s *session) configure(options []configOption) {
 		if o.Type != "select" || json.Unmarshal(o.Current, &current) != nil {
 			continue
 		}
-		c := setting{config: o.ID, current: current, values: flatten(o.Options)}
+		c := setting{config: o.ID, initial: current, current: current, values: flatten(o.Options)}
 		switch {
 		case o.Category == "model":
-			s.model = c
+			s.model.become(c)
 		case o.Category == "thought_level":
-			s.effort = c
+			s.effort.become(c)
 		case o.Category == "mode" && (len(s.mode.values) == 0 || s.mode.config != ""):
-			s.mode = c
+			s.mode.become(c)
 		}
 	}
+}
+
+// become takes over a new state; what the agent chose at first stays known as
+// long as it is offered.
+func (c *setting) become(next setting) {
+	if c.initial != "" && next.has(c.initial) {
+		next.initial = c.initial
+	}
+	*c = next
 }
 
 func flatten(values []configValue) []configValue {
@@ -152,7 +162,7 @@ func letters(s string) string {
 }
 
 // apply makes the agent work with a model, an effort and permissions. Empty
-// model and effort leave the agent's own choice.
+// model and effort are the agent's own choice.
 func (s *session) apply(ctx context.Context, model, effort string, permission provider.Permission) error {
 	s.mu.Lock()
 	modes := s.mode
@@ -195,7 +205,10 @@ func (s *session) setModel(ctx context.Context, model string) error {
 	s.mu.Lock()
 	c := s.model
 	s.mu.Unlock()
-	if model == "" || model == c.current {
+	if model == "" {
+		model = c.initial
+	}
+	if model == c.current {
 		return nil
 	}
 	if !c.has(model) {
@@ -218,7 +231,10 @@ func (s *session) setEffort(ctx context.Context, effort string) error {
 	s.mu.Lock()
 	c := s.effort
 	s.mu.Unlock()
-	if effort == "" || effort == c.current {
+	if effort == "" {
+		effort = c.initial
+	}
+	if effort == c.current {
 		return nil
 	}
 	if !c.has(effort) {
