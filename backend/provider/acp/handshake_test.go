@@ -411,23 +411,23 @@ func TestClose(t *testing.T) {
 func TestWatchdog(t *testing.T) {
 	x := plainSession(t)
 	x.send(provider.Input{Text: "hi"})
-	x.clock.pass(firstLimit - time.Second)
+	x.clock.pass(silenceLimits.First - time.Second)
 	x.a.update(chunk("x"))
 	x.until(func(e provider.Event) bool { return e.Text != nil })
-	x.clock.pass(idleLimit - time.Second)
+	x.clock.pass(silenceLimits.Idle - time.Second)
 	x.a.update(`{"sessionUpdate":"tool_call","toolCallId":"c1","title":"make","status":"in_progress"}`)
 	x.until(func(e provider.Event) bool { return e.Item != nil && e.Item.Key == "c1" })
-	x.clock.pass(idleLimit + time.Second) // a tool may be silent
+	x.clock.pass(silenceLimits.Idle + time.Second) // a tool may be silent
 	x.a.request(7, "session/request_permission", permission("execute", fourOptions))
 	ask := x.until(func(e provider.Event) bool { return e.Request != nil }).Request
-	x.clock.pass(toolLimit + idleLimit) // the user may take their time
+	x.clock.pass(silenceLimits.Tool + silenceLimits.Idle) // the user may take their time
 	if err := x.s.Answer(t.Context(), ask.Key, provider.Answer{Option: "o1"}); err != nil {
 		t.Fatal(err)
 	}
 	x.a.expect("")
 	x.a.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed"}`)
 	x.until(func(e provider.Event) bool { return e.Item != nil && e.Item.Status == "completed" })
-	x.clock.pass(idleLimit)
+	x.clock.pass(silenceLimits.Idle)
 	x.a.expect("session/cancel")
 	x.clock.pass(cancelGrace)
 	closed := x.until(func(e provider.Event) bool { return e.Closed != nil }).Closed
@@ -439,7 +439,7 @@ func TestWatchdog(t *testing.T) {
 func TestWatchdogEndsTheTurn(t *testing.T) {
 	x := plainSession(t)
 	prompt := x.send(provider.Input{Text: "hi"})
-	x.clock.pass(firstLimit)
+	x.clock.pass(silenceLimits.First)
 	x.a.expect("session/cancel")
 	x.a.reply(prompt, `{"stopReason":"cancelled"}`)
 	if end := x.end(); end.State != failed || code(end.Err) != "no_answer" {

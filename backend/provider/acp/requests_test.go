@@ -188,7 +188,7 @@ func TestMalformedRequests(t *testing.T) {
 	}
 }
 
-const form = `{"sessionId":"s1","mode":"form","message":"Which?","requestedSchema":{"type":"object","required":["z"],"properties":{
+const colourForm = `{"sessionId":"s1","mode":"form","message":"Which?","requestedSchema":{"type":"object","required":["z"],"properties":{
 	"z":{"type":"string","title":"Colour","description":"Which colour?","oneOf":[{"const":"r","title":"Red"},{"const":"g","title":"Green"}]},
 	"y":{"type":"array","items":{"type":"string","enum":["a","b"]}},
 	"x":{"type":"boolean"},"n":{"type":"integer"},"f":{"type":"number"},"t":{"type":"string","format":"password"}}}}`
@@ -196,7 +196,7 @@ const form = `{"sessionId":"s1","mode":"form","message":"Which?","requestedSchem
 func TestQuestions(t *testing.T) {
 	x := plainSession(t)
 	x.send(provider.Input{Text: "hi"})
-	x.a.request(7, "elicitation/create", form)
+	x.a.request(7, "elicitation/create", colourForm)
 	ask := x.until(func(e provider.Event) bool { return e.Request != nil }).Request
 	var ids []string
 	for _, q := range ask.Body.Questions {
@@ -248,7 +248,7 @@ func TestQuestionLeftOpen(t *testing.T) {
 	} {
 		x := plainSession(t)
 		x.send(provider.Input{Text: "hi"})
-		x.a.request(7, "elicitation/create", form)
+		x.a.request(7, "elicitation/create", colourForm)
 		ask := x.until(func(e provider.Event) bool { return e.Request != nil }).Request
 		if err := x.s.Answer(t.Context(), ask.Key, *answer); err != nil {
 			t.Fatal(err)
