@@ -98,5 +98,5 @@ func worthTelling(s chat.TurnState) bool { return s != chat.TurnStopped }
 
 // AtWork says whether a chat has a turn that lives.
 func AtWork(c chat.Chat) bool {
-	return c.State == chat.Running || c.State == chat.AwaitingInput || c.Turn != nil && !c.Turn.State.Terminal()
+	return c.State == chat.Running || c.State == chat.AwaitingInput || c.Queued > c.Held
 }
