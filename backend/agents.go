@@ -12,6 +12,7 @@ import (
 	"berth/backend/process"
 	"berth/backend/provider"
 	"berth/backend/provider/acp"
+	"berth/backend/provider/claude"
 	"berth/backend/provider/demo"
 	"berth/backend/settings"
 	"berth/backend/store"
@@ -36,7 +37,7 @@ func (b *Backend) addAgents(log *event.Log, prefs *settings.Store) error {
 		}
 	}
 	b.agents = provider.NewCatalog(host, chosen, changed)
-	for _, d := range []provider.Driver{} {
+	for _, d := range []provider.Driver{claude.New()} {
 		b.add(d)
 	}
 	entries := acp.Builtin()
