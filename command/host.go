@@ -24,7 +24,7 @@ const (
 	closePatience = 30 * time.Second
 	// lingerCheck is how often a backend inside ask looks whether it is still
 	// needed.
-	lingerCheck = 500 * time.Millisecond
+	lingerCheck = 150 * time.Millisecond
 )
 
 // hosting says what backend to start.
@@ -89,12 +89,12 @@ func (h *host) linger(ctx context.Context, b *client.Client, result error) error
 				working++
 			}
 		}
-		if working == 0 && h.Clients() == 0 {
-			break
-		}
 		select {
 		case <-ctx.Done():
-		case <-tick.C:
+		case <-tick.C: // time for the server to see that our connection is gone
+		}
+		if working == 0 && h.Clients() == 0 {
+			break
 		}
 	}
 	if err := h.close(); err != nil && result == nil {
