@@ -13,6 +13,7 @@ import (
 	"berth/backend/provider"
 	"berth/backend/provider/acp"
 	"berth/backend/provider/claude"
+	"berth/backend/provider/codex"
 	"berth/backend/provider/demo"
 	"berth/backend/settings"
 	"berth/backend/store"
@@ -37,7 +38,7 @@ func (b *Backend) addAgents(log *event.Log, prefs *settings.Store) error {
 		}
 	}
 	b.agents = provider.NewCatalog(host, chosen, changed)
-	for _, d := range []provider.Driver{claude.New()} {
+	for _, d := range []provider.Driver{claude.New(), codex.New()} {
 		b.add(d)
 	}
 	entries := acp.Builtin()

@@ -6,6 +6,7 @@ import (
 
 	"berth/backend/provider"
 	"berth/backend/provider/acp"
+	"berth/backend/provider/codex"
 	"berth/test/modelserver"
 )
 
@@ -23,6 +24,9 @@ type agent struct {
 	settle func(t *testing.T)
 	can    provider.Capabilities
 	modes  []provider.Permission
+	// modeFor names the mode of cases that the agent holds only in another one
+	// than the usual, and why is told beside it.
+	modeFor map[string]provider.Permission
 	// except names cases that do not hold for this agent, and why. It is for
 	// what the agent itself does wrong, never for what Berth does.
 	except map[string]string
@@ -30,6 +34,19 @@ type agent struct {
 
 // agents are those that conformance covers.
 var agents = []agent{
+	{
+		name: "codex", command: "codex",
+		driver:   func() provider.Driver { return codex.New() },
+		settings: (*modelserver.Server).Codex,
+		shared:   true,
+		can: provider.Capabilities{
+			Approvals: true, Questions: true, Steer: true, Resume: true, Images: true, Files: true, Thinking: true, Plans: true,
+			Subagents: true, Commands: true, Instructions: true, Usage: true, Interrupt: true, ModelPerTurn: true, EffortPerTurn: true,
+		},
+		// Codex asks questions in its plan mode.
+		modeFor: map[string]provider.Permission{"question": provider.PlanOnly},
+		modes:   []provider.Permission{provider.Ask, provider.AcceptEdits, provider.PlanOnly, provider.Full},
+	},
 	{
 		name: "gemini", command: "gemini",
 		driver:   func() provider.Driver { return acpDriver("gemini") },

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"testing"
@@ -24,7 +25,8 @@ func TestDrivers(t *testing.T) {
 				}
 				t.Run(c.name, func(t *testing.T) {
 					b := newBench(t, a)
-					c.run(t, b, b.talk(provider.Spec{Mode: c.mode, Instructions: marker}))
+					mode := cmp.Or(a.modeFor[c.name], c.mode)
+					c.run(t, b, b.talk(provider.Spec{Mode: mode, Instructions: marker}))
 					if !t.Failed() {
 						count("driver/" + a.name)
 					}

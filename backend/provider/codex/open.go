@@ -91,6 +91,8 @@ func (s *session) open(ctx context.Context) error {
 func (s *session) threadParams(mode permissions) map[string]any {
 	p := map[string]any{
 		"cwd": s.spec.Cwd, "approvalPolicy": mode.approval, "approvalsReviewer": reviewer, "sandbox": mode.sandbox,
+		// Dotted, so that the user's other settings of the same table stay.
+		"config": map[string]any{"tools.update_plan.enabled": true},
 	}
 	if model := s.model(s.spec.Model); model != "" {
 		p["model"] = model
