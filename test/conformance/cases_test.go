@@ -179,15 +179,18 @@ var cases = []testCase{
 		}
 	}},
 	{name: "sub-agent", needs: subagents, mode: provider.Full, run: func(t *testing.T, _ *bench, k talk) {
-		inner := shell("echo from-the-sub-agent")
-		k.send(modelserver.Directive(modelserver.Step{Scenario: "subagent", Prompt: "Do this: " + inner}))
+		// The parent waits for what the sub-agent makes: some agents go on
+		// meanwhile.
+		inner := shell("echo made > sub.txt")
+		k.send(modelserver.Directive(modelserver.Step{Scenario: "subagent", Prompt: "Do this: " + inner}) +
+			shell("until [ -e sub.txt ]; do sleep 0.1; done"))
 		wantState(t, k.ended(), "completed")
 		if len(tools(k.items(), event.ToolAgent)) == 0 {
 			t.Errorf("no item shows the sub-agent: %s", describe(k.items()))
 		}
 		nested := false
 		for _, i := range tools(k.items(), event.ToolExecute) {
-			nested = nested || i.Parent != ""
+			nested = nested || i.Parent != "" && strings.Contains(i.Body.Tool.Title+string(i.Body.Tool.Input), "sub.txt")
 		}
 		if !nested {
 			t.Errorf("the sub-agent's tool call is not nested: %s", describe(k.items()))

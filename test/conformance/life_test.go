@@ -1,7 +1,10 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
+	"image"
+	imagepng "image/png"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -137,9 +140,14 @@ var lifeCases = []testCase{
 	}},
 }
 
-// png is a picture of one white pixel.
-var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89" +
-	"\x00\x00\x00\rIDATx\xdac\xf8\xff\xff\xff\x7f\x00\x09\xfb\x03\xfd\x05CE\xca\x00\x00\x00\x00IEND\xaeB`\x82")
+// png is a picture of one pixel.
+var png = func() []byte {
+	var b bytes.Buffer
+	if err := imagepng.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	return b.Bytes()
+}()
 
 // heardOnce is delivered for agents that put what is attached into the same
 // text (Gemini CLI does): the user's words are in it once, unchanged.

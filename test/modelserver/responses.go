@@ -81,6 +81,10 @@ func (a *ask) addTools(namespace string, tools []responsesTool) {
 // and text all carry their text in the same field.
 func (a *ask) addItem(item responsesItem) {
 	switch item.Type {
+	case "agent_message":
+		if task := agentTask(item.Content); task != "" {
+			a.messages = append(a.messages, message{role: "user", texts: []string{task}})
+		}
 	case "message", "":
 		if item.Role == "developer" || item.Role == "system" {
 			a.system += "\n" + blockText(item.Content)
@@ -106,6 +110,21 @@ func (a *ask) addItem(item responsesItem) {
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		a.messages = append(a.messages, message{role: "user", results: []result{{item.CallID, blockText(item.Output)}}})
 	}
+}
+
+// agentTask is what Codex gives a sub-agent to do: the part that a real
+// provider has encrypted. Messages without one are reports to the parent.
+func agentTask(content json.RawMessage) string {
+	var parts []struct {
+		Encrypted string `json:"encrypted_content"`
+	}
+	_ = json.Unmarshal(content, &parts) // something else holds no task
+	for _, p := range parts {
+		if p.Encrypted != "" {
+			return p.Encrypted
+		}
+	}
+	return ""
 }
 
 func (responses) fail(w http.ResponseWriter, status int, message string) {

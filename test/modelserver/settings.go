@@ -58,6 +58,7 @@ func (s *Server) Codex(home string) ([]string, error) {
 		`enabled = false`,
 		`[features]`,
 		`default_mode_request_user_input = true`, // else Codex asks questions in plan mode only
+		`multi_agent_v2 = true`,                  // else this model has no sub-agents
 		`[tools.update_plan]`,
 		`enabled = true`,
 		`[model_providers.scripted]`,
@@ -70,7 +71,13 @@ func (s *Server) Codex(home string) ([]string, error) {
 	if err := writeConfig(home, filepath.Join(".codex", "config.toml"), []byte(config)); err != nil {
 		return nil, err
 	}
-	return append(homeEnv(home), "CODEX_HOME="+filepath.Join(home, ".codex"), "SCRIPTED_KEY="+key), nil
+	// Codex makes no helper programs below the temporary directory, and its
+	// sandbox does not work without them.
+	temp := filepath.Join(home, "tmp")
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return nil, fmt.Errorf("prepare the agent's home: %w", err)
+	}
+	return append(homeEnv(home), "CODEX_HOME="+filepath.Join(home, ".codex"), "TMPDIR="+temp, "SCRIPTED_KEY="+key), nil
 }
 
 // OpenCode prepares home for OpenCode.
