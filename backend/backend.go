@@ -187,9 +187,10 @@ func (b *Backend) features(ctx context.Context) (api.Features, error) {
 	if err := b.addAgents(log, prefs); err != nil {
 		return api.Features{}, err
 	}
+	protocol := protocolLog{dir: filepath.Join(b.options.State, "logs", "protocol"), wanted: func() bool { return prefs.Get().KeepRaw }}
 	bounds := chat.DefaultBounds
 	bounds.IdleEvict = time.Duration(prefs.Get().IdleMinutes) * time.Minute
-	if b.chats, err = chat.Open(ctx, chat.Options{DB: b.db, Log: log, Hub: hub, Agents: b.agents, Files: files, Logger: b.log, Bounds: bounds}); err != nil {
+	if b.chats, err = chat.Open(ctx, chat.Options{DB: b.db, Log: log, Hub: hub, Agents: b.agents, Files: files, Logger: b.log, Bounds: bounds, Raw: protocol.keep}); err != nil {
 		return api.Features{}, err
 	}
 	return api.Features{

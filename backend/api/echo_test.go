@@ -67,4 +67,3 @@ func (e *echoing) Close(context.Context) error {
 }
 func (e *echoing) Events() <-chan provider.Event { return e.events }
 func (e *echoing) Processes() []string           { return nil }
-

@@ -38,6 +38,7 @@ type actor struct {
 
 	fenced  *agent // what a stop could not prove to be gone
 	closing bool   // an agent is being ended; nothing starts meanwhile
+	dead    string // why the conversation cannot be resumed
 
 	flush   *time.Timer // stores streaming text; nil when there is none
 	summary *time.Timer // sends the summary; nil when it is up to date
@@ -182,8 +183,8 @@ func (a *actor) changedNow() {
 }
 
 // publishState tells lists what is known of the agent.
-func (a *actor) publishState(dead string) {
-	st := agentState{loaded: a.agent != nil, dead: dead}
+func (a *actor) publishState() {
+	st := agentState{loaded: a.agent != nil, dead: a.dead}
 	if st.loaded {
 		st.background = a.agent.background
 		if a.turn == nil {

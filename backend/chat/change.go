@@ -96,10 +96,16 @@ func (a *actor) update(c Change) error {
 	set(&next.instructions, c.Instructions)
 	set(&next.rootBypass, c.RootBypass)
 	next.titleByUser = next.titleByUser || c.Title != nil && *c.Title != ""
+	if c.NewConversation != nil && *c.NewConversation {
+		if a.turn != nil || a.agent != nil {
+			return &Error{Code: "conflict", Field: "new_conversation", Text: "The agent still holds the conversation."}
+		}
+		next.conversation, a.dead = "", ""
+	}
 	err := a.write("change a chat", func(tx *store.Tx) error {
-		_, err := tx.Exec(`update chats set agent = ?, cwd = ?, permissions = ?, title = ?, title_by_user = ?, model = ?, effort = ?, instructions = ?, root_bypass = ?,
+		_, err := tx.Exec(`update chats set agent = ?, conversation = ?, cwd = ?, permissions = ?, title = ?, title_by_user = ?, model = ?, effort = ?, instructions = ?, root_bypass = ?,
 			folder = coalesce(?, folder), pinned = coalesce(?, pinned), archived = coalesce(?, archived), position = coalesce(?, position) where id = ?`,
-			next.agent, next.cwd, next.permissions, next.title, next.titleByUser, next.model, next.effort, next.instructions, next.rootBypass,
+			next.agent, next.conversation, next.cwd, next.permissions, next.title, next.titleByUser, next.model, next.effort, next.instructions, next.rootBypass,
 			c.Folder, c.Pinned, c.Archived, c.Position, a.chat.id)
 		if err != nil {
 			return err
@@ -108,6 +114,7 @@ func (a *actor) update(c Change) error {
 	})
 	if err == nil {
 		a.chat = &next
+		a.publishState()
 	}
 	return err
 }

@@ -55,6 +55,9 @@ type Options struct {
 	Files  Files
 	Logger *slog.Logger
 	Bounds Bounds
+	// Raw gets the agents' protocol lines, for those who look into a fault;
+	// nil drops them. It is called from several goroutines.
+	Raw func(chat string, line []byte)
 }
 
 // Service is the chats of one backend.
@@ -66,6 +69,7 @@ type Service struct {
 	files  Files
 	logger *slog.Logger
 	bounds Bounds
+	raw    func(chat string, line []byte)
 
 	ctx    context.Context // ends when the service closes
 	cancel context.CancelFunc
@@ -91,7 +95,7 @@ var _ Chats = (*Service)(nil)
 // truthfully, queues restored) and goes on with what was accepted. Orphaned
 // processes must be gone before.
 func Open(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{db: o.DB, log: o.Log, hub: o.Hub, agents: o.Agents, files: o.Files, logger: o.Logger, bounds: o.Bounds,
+	s := &Service{db: o.DB, log: o.Log, hub: o.Hub, agents: o.Agents, files: o.Files, logger: o.Logger, bounds: o.Bounds, raw: o.Raw,
 		actors: map[string]*actor{}, states: map[string]agentState{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.hub.SetSummaries(s.summaryEvent)

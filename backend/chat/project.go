@@ -38,6 +38,10 @@ func (a *actor) handle(ev provider.Event) {
 		a.commands(*ev.Commands)
 	case ev.Background != nil:
 		a.background(*ev.Background)
+	case ev.Raw != nil:
+		if a.s.raw != nil {
+			a.s.raw(a.chat.id, ev.Raw)
+		}
 	case ev.TurnEnded != nil:
 		a.turnEnded(ev.TurnEnded)
 	case ev.Closed != nil:
@@ -355,7 +359,7 @@ func (a *actor) background(tasks []provider.BackgroundTask) {
 		}
 	}
 	a.agent.background = running
-	a.publishState("")
+	a.publishState()
 }
 
 func (a *actor) turnEnded(end *provider.TurnEnded) {
@@ -394,7 +398,7 @@ func (a *actor) agentClosed(c *provider.Closed) {
 	if a.agent == old {
 		a.agent = nil
 	}
-	a.publishState("")
+	a.publishState()
 	a.startNext()
 }
 

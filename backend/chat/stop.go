@@ -181,7 +181,7 @@ func (a *actor) release(done func(error)) {
 			a.fence(old, err)
 		}
 		done(err)
-		a.publishState("")
+		a.publishState()
 		if a.ending && a.turn != nil {
 			a.windDown()
 		}

@@ -70,7 +70,7 @@ func (a *actor) begin(t *turnRow) {
 	a.chat.title = title
 	a.queue = slices.DeleteFunc(a.queue, func(q *turnRow) bool { return q == t })
 	a.turn, t.message, t.delivery, t.reopened = t, message, deliveryNone, false
-	a.publishState("")
+	a.publishState()
 	a.changedNow()
 	a.ensureAgent(t)
 }
@@ -167,7 +167,7 @@ func (a *actor) opened(t *turnRow, spec provider.Spec, o opened) {
 	if o.session != nil {
 		a.agent = &agent{session: o.session, spec: spec, entries: map[string]*event.Entry{}, ids: map[string]string{}, outputs: map[string]*output{},
 			dirty: map[string]bool{}, requests: map[string]*request{}}
-		a.publishState("")
+		a.publishState()
 	}
 	if a.turn != t || a.stop != nil || a.ending {
 		a.stopIfAsked(t)
@@ -263,6 +263,10 @@ func (a *actor) accepted(steered bool) {
 // fail ends a turn with a reason; the messages behind it wait for the user,
 // since they would most likely meet the same.
 func (a *actor) fail(t *turnRow, e *provider.Error) {
+	a.dead = ""
+	if e.Code == "not_resumable" {
+		a.dead = e.Text
+	}
 	a.finish(t, TurnFailed, "failed", e)
 }
 
@@ -289,7 +293,7 @@ func (a *actor) uncertain(t *turnRow, cause error) {
 	a.queue = append([]*turnRow{t}, a.queue...)
 	a.endStop(StopResult{State: "stopped", Turn: t.ID, Held: a.held()})
 	a.release(func(error) {})
-	a.publishState("")
+	a.publishState()
 	a.changedNow()
 }
 
@@ -346,7 +350,7 @@ func (a *actor) recordEnd(t *turnRow, open []*event.Entry, held []*turnRow) {
 	fault.Point("turn.finished")
 	a.turn = nil
 	a.endStop(StopResult{State: "stopped", Turn: t.ID, Held: a.held()})
-	a.publishState("")
+	a.publishState()
 	a.changedNow()
 	a.startNext()
 }

@@ -157,6 +157,9 @@ type Change struct {
 	Pinned       *bool                `json:"pinned,omitempty"`
 	Archived     *bool                `json:"archived,omitempty"`
 	Position     *float64             `json:"position,omitempty"`
+	// NewConversation lets the next message begin a new conversation with
+	// the agent, where the old one cannot be resumed. The timeline stays.
+	NewConversation *bool `json:"new_conversation,omitempty" doc:"The next message begins a new conversation with the agent; the timeline stays."`
 }
 
 // NewTurn is one message to send.

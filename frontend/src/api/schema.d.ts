@@ -990,6 +990,8 @@ export interface components {
       folder?: string;
       instructions?: string;
       model?: string;
+      /** @description The next message begins a new conversation with the agent; the timeline stays. */
+      new_conversation?: boolean;
       /** @enum {string} */
       permissions?: "ask" | "accept-edits" | "plan" | "full";
       pinned?: boolean;
