@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -32,6 +33,9 @@ var usualPulse = pulse{beat: 20 * time.Second, patience: 10 * time.Second}
 // errSlow ends a socket whose other side did not take a frame in time.
 var errSlow = errors.New("too_slow")
 
+// farewell is how long the other side may take to answer a close.
+const farewell = time.Second
+
 // socket is one accepted WebSocket. Its context ends when the other side
 // goes or the handler is closed.
 type socket struct {
@@ -39,6 +43,11 @@ type socket struct {
 	ctx      context.Context
 	end      context.CancelFunc
 	patience time.Duration
+	// line is what reads and writes go by: one that is cut off closes the
+	// connection, which must not happen before the farewell.
+	line    context.Context
+	hangUp  context.CancelFunc
+	reading sync.WaitGroup
 }
 
 // serveSocket makes a WebSocket of a request and runs work on it. What work
@@ -59,32 +68,40 @@ func (s *Handler) serveSocket(hc huma.Context, work func(*socket) error) {
 	if err != nil {
 		return // Accept has answered
 	}
-	defer conn.CloseNow()
-	ctx, cancel := context.WithCancel(s.ending)
-	defer cancel()
-	err = work(&socket{conn, ctx, cancel, s.pulse.patience})
+	c := &socket{conn: conn, patience: s.pulse.patience}
+	c.ctx, c.end = context.WithCancel(s.ending)
+	c.line, c.hangUp = context.WithCancel(context.Background())
+	context.AfterFunc(c.ctx, func() { time.AfterFunc(farewell, c.hangUp) })
+	code, reason := s.farewellTo(r, work(c))
+	c.end()
+	_ = conn.Close(code, reason) // the other side may be gone
+	c.hangUp()
+	c.reading.Wait()
+}
+
+// farewellTo tells the other side how the work on its socket ended.
+func (s *Handler) farewellTo(r *http.Request, err error) (websocket.StatusCode, string) {
 	switch {
 	case s.ending.Err() != nil:
-		_ = conn.Close(websocket.StatusGoingAway, "closing")
+		return websocket.StatusGoingAway, "closing"
 	case err == nil:
-		_ = conn.Close(websocket.StatusNormalClosure, "")
+		return websocket.StatusNormalClosure, ""
 	case errors.Is(err, errSlow):
-		_ = conn.Close(websocket.StatusPolicyViolation, errSlow.Error())
-	default:
-		p, known := problemOf(err)
-		if !known && ctx.Err() == nil {
-			s.log.Warn("socket failed", "path", r.URL.Path, "error", err)
-		}
-		_ = conn.Close(websocket.StatusInternalError, p.Code)
+		return websocket.StatusPolicyViolation, errSlow.Error()
 	}
+	p, known := problemOf(err)
+	if !known {
+		s.log.Debug("a socket ended", "path", r.URL.Path, "error", err)
+	}
+	return websocket.StatusInternalError, p.Code
 }
 
 // write sends one frame, within patience.
 func (c *socket) write(kind websocket.MessageType, data []byte) error {
-	ctx, cancel := context.WithTimeout(c.ctx, c.patience)
+	ctx, cancel := context.WithTimeout(c.line, c.patience)
 	defer cancel()
 	err := c.conn.Write(ctx, kind, data)
-	if err != nil && c.ctx.Err() == nil && ctx.Err() != nil {
+	if err != nil && c.line.Err() == nil && ctx.Err() != nil {
 		return errSlow
 	}
 	return err
@@ -92,25 +109,22 @@ func (c *socket) write(kind websocket.MessageType, data []byte) error {
 
 // prove pings the other side; no answer in time means that it is gone.
 func (c *socket) prove() error {
-	ctx, cancel := context.WithTimeout(c.ctx, c.patience)
+	ctx, cancel := context.WithTimeout(c.line, c.patience)
 	defer cancel()
 	return c.conn.Ping(ctx)
 }
 
 // receive hands incoming frames to take, in the background, until the other
-// side goes; then it ends the socket. The function it returns waits for that.
-func (c *socket) receive(take func(websocket.MessageType, []byte)) (wait func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+// side goes; then it ends the socket.
+func (c *socket) receive(take func(websocket.MessageType, []byte)) {
+	c.reading.Go(func() {
 		defer c.end()
 		for {
-			kind, data, err := c.conn.Read(c.ctx)
+			kind, data, err := c.conn.Read(c.line)
 			if err != nil {
 				return
 			}
 			take(kind, data)
 		}
-	}()
-	return func() { c.end(); <-done }
+	})
 }

@@ -90,7 +90,7 @@ func (s *Handler) streamSocket(hc huma.Context, f Following) {
 			return err
 		}
 		defer sub.Close()
-		wait := c.receive(func(_ websocket.MessageType, data []byte) {
+		c.receive(func(_ websocket.MessageType, data []byte) {
 			var wish struct{ Chats []string }
 			// What is not a wish of ours is ignored: an older server must
 			// not fail on what a newer page says.
@@ -98,7 +98,6 @@ func (s *Handler) streamSocket(hc huma.Context, f Following) {
 				_ = sub.Follow(wish.Chats)
 			}
 		})
-		defer wait()
 		for {
 			b, err := nextBatch(c.ctx, sub, s.pulse.beat)
 			if err != nil || c.ctx.Err() != nil {

@@ -86,8 +86,7 @@ func (s *Handler) registerTerminalSocket() {
 func (s *Handler) terminalSocket(hc huma.Context, id string, after int64) {
 	s.serveSocket(hc, func(c *socket) error {
 		c.conn.SetReadLimit(maxTerminalInput)
-		wait := c.receive(func(kind websocket.MessageType, data []byte) { s.fromTerminalPage(c.ctx, id, kind, data) })
-		defer wait()
+		c.receive(func(kind websocket.MessageType, data []byte) { s.fromTerminalPage(c.ctx, id, kind, data) })
 		expected := int64(-1)
 		for {
 			out, err := s.terminalOutput(c.ctx, id, after, s.pulse.beat)

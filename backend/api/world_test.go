@@ -33,7 +33,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // world is the API on real features; only the agent is the test's own.
 type world struct {
 	*Handler
-	t         *testing.T
+	t         testing.TB
 	chats     *chat.Service
 	hub       *event.Hub
 	events    *event.Log
@@ -45,7 +45,7 @@ type world struct {
 	logged    *bytes.Buffer
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func closeWithin(t *testing.T, f func(context.Context) error) {
+func closeWithin(t testing.TB, f func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	if err := f(ctx); err != nil {
@@ -140,7 +140,7 @@ func (d demoChat) Start(ctx context.Context) (chat.Chat, error) {
 
 // reply is what an operation answered.
 type answered struct {
-	t      *testing.T
+	t      testing.TB
 	status int
 	header http.Header
 	body   []byte
