@@ -82,6 +82,7 @@ func (a *ask) prompt() place {
 var wrappings = []string{
 	"<system-reminder>",            // Claude Code
 	"[Request interrupted by user", // Claude Code, after an interrupt
+	"[Image: source: ",             // Claude Code, after a picture
 	"<environment_context>",        // Codex
 	"<user_instructions>",          // Codex
 	"<permissions instructions>",   // Codex

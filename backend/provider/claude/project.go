@@ -15,6 +15,8 @@ import (
 // no I/O and belongs to the goroutine that reads.
 type projector struct {
 	out []provider.Event
+	// working is told when a tool of a turn begins to run and has ended.
+	working func(id string, runs bool)
 
 	// streams holds, by sub-agent ("" is the conversation itself), the message
 	// that the model is saying.
@@ -64,7 +66,7 @@ type call struct {
 }
 
 func newProjector() *projector {
-	return &projector{streams: map[string]*stream{}, tools: map[string]*call{}}
+	return &projector{streams: map[string]*stream{}, tools: map[string]*call{}, working: func(string, bool) {}}
 }
 
 // take gives the events since the last take.
@@ -199,6 +201,7 @@ func (p *projector) drop(id string) {
 		return
 	}
 	delete(p.tools, id)
+	p.working(id, false)
 	if !c.hidden {
 		c.item.Status = event.Cancelled
 		p.emit(c.item)
@@ -269,6 +272,7 @@ func (p *projector) called(parent string, b *block) {
 	c.item.Body.Tool = newTool(b.Name, b.Input)
 	c.edits = c.item.Body.Tool.Kind == event.ToolEdit
 	p.spoke = true
+	p.working(b.ID, true)
 	if !c.hidden {
 		p.emit(c.item)
 	}
@@ -304,6 +308,7 @@ func (p *projector) finished(l *messageLine, b *block) {
 		// A result without a call still gets its row.
 		c = &call{item: provider.Item{Key: b.ToolUseID, Parent: l.Parent, Kind: event.ToolCall, ProviderID: b.ToolUseID, Body: event.Body{Tool: newTool("", nil)}}}
 	}
+	p.working(b.ToolUseID, false)
 	text, images := output(imageName(c.item.Body.Tool), b.Content)
 	var result json.RawMessage // of one call; a line with several does not say whose it is
 	if len(l.Message.Content) == 1 {

@@ -32,7 +32,6 @@ func (s *Session) read() {
 			s.end(err)
 			return
 		}
-		s.dog.touch()
 		s.take(raw)
 		s.send(s.p.take())
 	}
@@ -94,8 +93,10 @@ func (s *Session) dispatch(h *head, raw []byte) error {
 		return locked(s, raw, func(l *controlLine) { s.withdraw(l.ID) })
 	case "rate_limit_event":
 		return locked(s, raw, func(l *rateLimitLine) { s.p.limits(l.Info) })
-	case "tool_progress", "keep_alive", "auth_status", "prompt_suggestion", "tool_use_summary":
-		return nil // signs of life
+	case "tool_progress":
+		return locked(s, raw, func(*struct{}) { s.lively() })
+	case "keep_alive", "auth_status", "prompt_suggestion", "tool_use_summary":
+		return nil
 	}
 	return errUnknownLine
 }
@@ -112,11 +113,16 @@ func locked[T any](s *Session, raw []byte, handle func(*T)) error {
 	return nil
 }
 
-// lively notes that the running turn shows a first sign of its answer.
+// lively notes a sign of the running turn's answer. What comes before the
+// agent has taken the message belongs to work of its own.
 func (s *Session) lively() {
-	if t := s.turn; t != nil && t.begun && !t.alive {
+	switch t := s.turn; {
+	case t == nil:
+	case t.begun:
 		t.alive = true
-		s.dog.watch(goOnWithin)
+		s.dog.Alive()
+	default:
+		s.dog.Restart()
 	}
 }
 
@@ -129,7 +135,7 @@ func (s *Session) began(uuid string) {
 	case t.uuid == uuid && !t.begun:
 		t.begun = true
 		s.p.begin()
-		s.dog.watch(answerWithin)
+		s.dog.Restart()
 		s.tell(provider.Event{Accepted: &provider.Accepted{Turn: t.id, ProviderTurn: uuid}})
 	case t.steers[uuid] != "":
 		id := t.steers[uuid]
@@ -144,9 +150,7 @@ func (s *Session) user(l *messageLine) {
 		s.began(l.UUID)
 		return
 	}
-	if l.Parent == "" || len(l.Message.Content) > 0 {
-		s.lively()
-	}
+	s.lively()
 	s.p.user(l)
 }
 
@@ -188,7 +192,10 @@ func (s *Session) system(l *systemLine) {
 		s.p.compacted(l)
 	case "informational":
 		s.p.informed(l)
+	case "task_progress", "thinking_tokens":
+		s.lively()
 	case "task_notification":
+		s.lively()
 		s.p.backgroundEnded(l)
 	case "background_tasks_changed":
 		s.background(l.Tasks)
@@ -247,7 +254,7 @@ func (s *Session) result(r *resultLine) {
 // finish ends the running turn.
 func (s *Session) finish(end *provider.TurnEnded) {
 	s.turn = nil
-	s.dog.rest()
+	s.dog.Stop()
 	s.p.recovered()
 	s.tell(provider.Event{TurnEnded: end})
 }
@@ -304,7 +311,7 @@ func (s *Session) asked(raw []byte) error {
 		s.respondSoon(l.ID, &reply{Behavior: "deny", Message: askedTooMuch})
 	default:
 		s.requests[l.ID] = w
-		s.dog.pause(true)
+		s.dog.Wait()
 		s.tell(provider.Event{Request: req})
 	}
 	return nil
@@ -425,7 +432,7 @@ func (s *Session) end(cause error) {
 	s.tell(provider.Event{Closed: s.closed(cause, exited)})
 	events := s.p.take()
 	s.mu.Unlock()
-	s.dog.rest()
+	s.dog.Stop()
 	s.writers.Wait()
 	s.send(events)
 	close(s.events)

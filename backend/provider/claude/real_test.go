@@ -42,7 +42,11 @@ type bench struct {
 	host  provider.Host
 	cwd   string
 	home  string
+	tape  string // to replay or to record
 }
+
+// real says whether the CLI is the real one.
+func (b *bench) real() bool { return b.model != nil }
 
 func newBench(t *testing.T, env ...string) *bench {
 	t.Helper()
@@ -100,7 +104,16 @@ type talk struct {
 
 func (b *bench) open(spec provider.Spec) *talk {
 	b.t.Helper()
-	s, err := New().Open(b.t.Context(), b.host, spec)
+	var s provider.Session
+	var err error
+	switch {
+	case !b.real():
+		s, err = b.replay(spec)
+	case *record && b.tape != "":
+		s, err = b.openTaped(spec)
+	default:
+		s, err = New().Open(b.t.Context(), b.host, spec)
+	}
 	if err != nil {
 		b.t.Fatalf("open: %v", err)
 	}
@@ -259,8 +272,31 @@ func (b *bench) write(name, content string) string {
 
 func (b *bench) delivered(text string) {
 	b.t.Helper()
+	if !b.real() {
+		return
+	}
 	if err := b.model.DeliveredOnce(text); err != nil {
 		b.t.Error(err)
+	}
+}
+
+// got says whether the model got a text within its last request.
+func (b *bench) got(text string) {
+	b.t.Helper()
+	if !b.real() {
+		return
+	}
+	turns := modelserver.Turns(b.model.Requests())
+	if last := turns[len(turns)-1]; !strings.Contains(strings.Join(append(last.Texts, last.Results...), "\n"), text) {
+		b.t.Errorf("the model did not get %q; it got %q and %q", text, last.Texts, last.Results)
+	}
+}
+
+// made waits until there is a file in the folder of the chat.
+func (b *bench) made(name string) {
+	b.t.Helper()
+	if b.real() {
+		waitFor(b.t, func() bool { _, err := os.Stat(filepath.Join(b.cwd, name)); return err == nil })
 	}
 }
 
@@ -273,37 +309,39 @@ func do(steps ...modelserver.Step) string {
 	return b.String()
 }
 
-func TestRealAnswer(t *testing.T) {
-	b := newBench(t)
-	spec := b.spec()
-	spec.Instructions = "Be brief in all you say."
-	k := b.open(spec)
-	text := "Hello <there> & \"you\"\n\t你好 🎉  \n"
-	end, events := k.say("turn_1", text)
-	if end.State != "completed" || end.StopReason != "end_turn" {
-		t.Errorf("end: %+v", end)
-	}
-	answers := ofKind(events, event.Answer)
-	if len(answers) != 1 || !strings.Contains(answers[0].Body.Text, "你好 🎉") || answers[0].Status != event.Completed {
-		t.Errorf("answers: %+v", answers)
-	}
-	b.delivered(text)
-	var accepted, conversation bool
-	for _, e := range events {
-		accepted = accepted || e.Accepted != nil && e.Accepted.Turn == "turn_1" && !e.Accepted.Steered
-		conversation = conversation || e.Conversation != ""
-	}
-	if !accepted || !conversation {
-		t.Errorf("accepted %v, conversation %v: %s", accepted, conversation, tale(events))
-	}
-	if body := string(b.model.Requests()[0].Body); !strings.Contains(body, "Be brief in all you say.") {
-		t.Error("the instructions did not reach the model")
-	}
-	e, _ := k.until(0, "usage with a window", func(e provider.Event) bool { return e.Usage != nil && e.Usage.ContextWindow != nil })
-	if *e.Usage.ContextWindow <= 0 || e.Usage.CostUSD == nil || *e.Usage.OutputTokens <= 0 {
-		t.Errorf("usage: %+v", e.Usage)
-	}
-	if e, _ := k.until(0, "commands", func(e provider.Event) bool { return e.Commands != nil }); len(*e.Commands) == 0 {
-		t.Error("no commands")
-	}
+func TestAnswer(t *testing.T) {
+	play(t, func(b *bench) {
+		t := b.t
+		spec := b.spec()
+		spec.Instructions = "Be brief in all you say."
+		k := b.open(spec)
+		text := "Hello <there> & \"you\"\n\t你好 🎉  \n"
+		end, events := k.say("turn_1", text)
+		if end.State != "completed" || end.StopReason != "end_turn" {
+			t.Errorf("end: %+v", end)
+		}
+		answers := ofKind(events, event.Answer)
+		if len(answers) != 1 || !strings.Contains(answers[0].Body.Text, "你好 🎉") || answers[0].Status != event.Completed {
+			t.Errorf("answers: %+v", answers)
+		}
+		b.delivered(text)
+		var accepted, conversation bool
+		for _, e := range events {
+			accepted = accepted || e.Accepted != nil && e.Accepted.Turn == "turn_1" && !e.Accepted.Steered
+			conversation = conversation || e.Conversation != ""
+		}
+		if !accepted || !conversation {
+			t.Errorf("accepted %v, conversation %v: %s", accepted, conversation, tale(events))
+		}
+		if b.real() && !strings.Contains(string(b.model.Requests()[0].Body), "Be brief in all you say.") {
+			t.Error("the instructions did not reach the model")
+		}
+		e, _ := k.until(0, "usage with a window", func(e provider.Event) bool { return e.Usage != nil && e.Usage.ContextWindow != nil })
+		if *e.Usage.ContextWindow <= 0 || e.Usage.CostUSD == nil || *e.Usage.OutputTokens <= 0 {
+			t.Errorf("usage: %+v", e.Usage)
+		}
+		if e, _ := k.until(0, "commands", func(e provider.Event) bool { return e.Commands != nil }); len(*e.Commands) == 0 {
+			t.Error("no commands")
+		}
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"berth/backend/process"
 	"berth/backend/provider"
+	"berth/backend/provider/watch"
 	"berth/backend/provider/wire"
 )
 
@@ -35,6 +36,12 @@ const (
 	// signOfLife is how often activity is told that has no event of its own.
 	signOfLife = time.Second
 )
+
+// limits are how long silence is borne. The first one holds from the writing
+// of a message to the agent's word that it has taken it, and again from there
+// to its answer: a model on the user's own machine may read a long
+// conversation for minutes. Tools of MCP servers may run for hours.
+var limits = watch.Limits{First: 10 * time.Minute, Idle: 30 * time.Minute, Tool: 6 * time.Hour}
 
 // Session is a conversation with one process of the CLI.
 type Session struct {
@@ -62,8 +69,9 @@ type Session struct {
 	garbage     string // the last line that was not the protocol's
 	bound       string // conversation that was told
 
+	dog *watch.Dog
+
 	mu       sync.Mutex
-	dog      watchdog
 	next     int
 	calls    map[string]chan controlReply
 	requests map[string]*pending
@@ -105,7 +113,8 @@ func newSession(proc process.Process, clock provider.Clock, spec provider.Spec, 
 	if !spec.Fork {
 		s.bound = spec.Resume
 	}
-	s.dog = watchdog{clock: clock, expire: s.silence}
+	s.dog = watch.New(clock, limits, s.silence)
+	s.p.working = s.dog.Working
 	go s.read()
 	return s
 }
@@ -156,12 +165,17 @@ func (s *Session) Send(ctx context.Context, in provider.Input) (provider.Deliver
 	}
 	s.mu.Lock()
 	stopping := t.stopping
+	if !stopping {
+		s.dog.Begin()
+		for range s.requests { // of work in the background
+			s.dog.Wait()
+		}
+	}
 	s.mu.Unlock()
 	if stopping {
 		s.release(t)
 		return provider.NotSent, errors.New("the turn was stopped before it was sent")
 	}
-	s.dog.watch(acceptWithin)
 	d, err := s.write(ctx, t.uuid, blocks)
 	if d == provider.NotSent {
 		s.release(t)
@@ -191,7 +205,7 @@ func (s *Session) release(t *turn) {
 	defer s.mu.Unlock()
 	if s.turn == t {
 		s.turn = nil
-		s.dog.rest()
+		s.dog.Stop()
 	}
 }
 
@@ -345,7 +359,7 @@ func (s *Session) Answer(ctx context.Context, key string, answer provider.Answer
 // settle forgets a request that no longer waits. The caller holds mu.
 func (s *Session) settle(key string) {
 	delete(s.requests, key)
-	s.dog.pause(len(s.requests) > 0)
+	s.dog.Resume()
 }
 
 // respond answers a request of the CLI.
@@ -402,8 +416,8 @@ func (s *Session) Close(ctx context.Context) error {
 	s.closeOnce.Do(func() {
 		s.mu.Lock()
 		s.closing = true
-		s.dog.rest()
 		s.mu.Unlock()
+		s.dog.Stop()
 		s.closeErr = s.proc.Stop(ctx, closeGrace)
 		drained := make(chan struct{})
 		stop := s.clock.AfterFunc(drainGrace, func() { close(drained) })
@@ -421,17 +435,18 @@ func (s *Session) Close(ctx context.Context) error {
 // silence is called when the watchdog has run out: the process is ended, and
 // the reader tells why.
 func (s *Session) silence(limit time.Duration) {
-	text := "Claude Code gave no sign of life for %s."
-	switch limit {
-	case acceptWithin:
-		text = "Claude Code did not take the message within %s."
-	case answerWithin:
-		text = "Claude Code took the message, but nothing came back within %s."
-	}
 	s.mu.Lock()
-	if s.ended || s.closing || s.turn == nil {
+	t := s.turn
+	if s.ended || s.closing || t == nil {
 		s.mu.Unlock()
 		return
+	}
+	text := "Claude Code gave no sign of life for %s."
+	switch {
+	case !t.begun:
+		text = "Claude Code did not take the message within %s."
+	case !t.alive:
+		text = "Claude Code took the message, but nothing came back within %s."
 	}
 	s.expired = &provider.Error{Code: "no_answer", Text: fmt.Sprintf(text, spoken(limit)), Action: "send_again"}
 	s.mu.Unlock()

@@ -47,6 +47,18 @@ func (w *Dog) Begin() {
 	w.arm()
 }
 
+// Restart counts the silence anew, as at the beginning of the turn: it has
+// come a step further, and the agent has not said anything yet. Requests that
+// wait still do.
+func (w *Dog) Restart() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.on {
+		w.heard, w.last = false, w.clock.Now()
+		w.arm()
+	}
+}
+
 // Stop ends watching.
 func (w *Dog) Stop() {
 	w.mu.Lock()

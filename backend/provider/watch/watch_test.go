@@ -73,6 +73,9 @@ func TestDog(t *testing.T) {
 			d.Resume()
 			c.pass(2 * time.Minute)
 		}, limits.Idle},
+		{"begun anew", func(c *clock, d *Dog) { d.Alive(); c.pass(119 * time.Second); d.Restart(); c.pass(time.Minute) }, limits.First},
+		{"begun anew while the user is asked", func(c *clock, d *Dog) { d.Wait(); d.Restart(); c.pass(10 * time.Hour) }, 0},
+		{"begun anew while off", func(c *clock, d *Dog) { d.Stop(); d.Restart(); c.pass(time.Hour) }, 0},
 		{"one of two requests waits", func(c *clock, d *Dog) { d.Wait(); d.Wait(); d.Resume(); c.pass(10 * time.Hour) }, 0},
 	}
 	for _, tc := range cases {
