@@ -6,6 +6,7 @@ import (
 
 	"berth/backend/provider"
 	"berth/backend/provider/acp"
+	"berth/backend/provider/claude"
 	"berth/backend/provider/codex"
 	"berth/test/modelserver"
 )
@@ -34,6 +35,17 @@ type agent struct {
 
 // agents are those that conformance covers.
 var agents = []agent{
+	{
+		name: "claude", command: "claude",
+		driver:   func() provider.Driver { return claude.New() },
+		settings: (*modelserver.Server).Claude,
+		can: provider.Capabilities{
+			Approvals: true, Questions: true, Steer: true, Fork: true, Resume: true, Images: true, Files: true, Thinking: true,
+			Plans: true, Subagents: true, Commands: true, Instructions: true, Usage: true, Cost: true, Interrupt: true,
+			ModelPerTurn: true, EffortPerTurn: true,
+		},
+		modes: []provider.Permission{provider.Ask, provider.AcceptEdits, provider.PlanOnly, provider.Full},
+	},
 	{
 		name: "codex", command: "codex",
 		driver:   func() provider.Driver { return codex.New() },

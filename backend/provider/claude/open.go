@@ -89,6 +89,22 @@ func rootEnv(spec provider.Spec, root bool) ([]string, error) {
 	return []string{"IS_SANDBOX=1"}, nil
 }
 
+// todoTools has the newer models, too, keep a list of their steps, which is
+// shown as the plan; without it the CLI offers them no tool for that.
+const todoTools = "CLAUDE_CODE_ENABLE_TODO_TOOLS"
+
+// environment is what a conversation's process gets beside Berth's own.
+func environment(host provider.Host, spec provider.Spec) ([]string, error) {
+	env, err := rootEnv(spec, os.Geteuid() == 0)
+	if err != nil {
+		return nil, err
+	}
+	if variable(host, todoTools) == "" {
+		env = append(env, todoTools+"=1")
+	}
+	return append(env, host.Env...), nil
+}
+
 // Open implements provider.Driver.
 func (d *Driver) Open(ctx context.Context, host provider.Host, spec provider.Spec) (provider.Session, error) {
 	if info, err := os.Stat(spec.Cwd); err != nil || !info.IsDir() {
@@ -102,12 +118,12 @@ func (d *Driver) Open(ctx context.Context, host provider.Host, spec provider.Spe
 	if err != nil {
 		return nil, err
 	}
-	env, err := rootEnv(spec, os.Geteuid() == 0)
+	env, err := environment(host, spec)
 	if err != nil {
 		return nil, err
 	}
 	proc, err := host.Processes.Start(ctx, process.Spec{
-		Path: path, Args: args, Dir: spec.Cwd, Env: append(append([]string{}, host.Env...), env...),
+		Path: path, Args: args, Dir: spec.Cwd, Env: env,
 		Execution: spec.Execution, Label: "claude", Chat: spec.Chat, StderrTail: stderrTail,
 	})
 	if err != nil {

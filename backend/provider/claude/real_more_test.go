@@ -79,7 +79,7 @@ func TestPlan(t *testing.T) {
 		if calls := ofKind(events, event.ToolCall); len(calls) != 0 {
 			t.Errorf("the plan tool has rows: %+v", calls)
 		}
-	}, "CLAUDE_CODE_ENABLE_TODO_TOOLS=1", "CLAUDE_CODE_ENABLE_TASKS=0", "ENABLE_TOOL_SEARCH=false")
+	}, "CLAUDE_CODE_ENABLE_TASKS=0", "ENABLE_TOOL_SEARCH=false")
 }
 
 func TestPlanMode(t *testing.T) {

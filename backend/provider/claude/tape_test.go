@@ -98,13 +98,13 @@ const (
 )
 
 var (
-	// machineIDs are process ids and names of temporary places.
-	machineIDs = regexp.MustCompile(`/tmp/claude-[^"\\ ]*|/tmp/cc-socks/[^"\\ ]*`)
+	// places are names of temporary places, also cut off at the end of a piece.
+	places = regexp.MustCompile(`/tmp\b[^"\\ ]*`)
 	// dropped are fields of no use to the driver that are long, or tell of
 	// the machine.
 	dropped = []string{"gridRows", "agents", "available_output_styles", "user_output_styles_dir", "output_style", "memory_paths",
 		"messaging_socket_path", "plugins", "pid", "slash_commands", "terminal_slash_commands", "tools", "categories", "messageBreakdown",
-		"slashCommands", "memoryFiles", "skillFrontmatter", "mcpTools", "subagent_stats"}
+		"slashCommands", "memoryFiles", "skillFrontmatter", "mcpTools", "subagent_stats", "partial_json"}
 )
 
 // scrubber makes a line fit for the repository. nil: the line is left out.
@@ -124,7 +124,7 @@ func (b *bench) scrubber() func([]byte) []byte {
 		text := strings.TrimSpace(out.String())
 		text = strings.ReplaceAll(text, b.cwd, cwdMark)
 		text = strings.ReplaceAll(text, b.home, homeMark)
-		return []byte(machineIDs.ReplaceAllString(text, "{{tmp}}"))
+		return []byte(places.ReplaceAllString(text, "{{tmp}}"))
 	}
 }
 
@@ -268,11 +268,11 @@ func (b *bench) openTaped(spec provider.Spec) (provider.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, err := rootEnv(spec, os.Geteuid() == 0)
+	env, err := environment(b.host, spec)
 	if err != nil {
 		return nil, err
 	}
-	proc, err := b.host.Processes.Start(b.t.Context(), process.Spec{Path: b.host.Executable, Args: args, Dir: spec.Cwd, Env: append(b.host.Env, env...), Label: "claude"})
+	proc, err := b.host.Processes.Start(b.t.Context(), process.Spec{Path: b.host.Executable, Args: args, Dir: spec.Cwd, Env: env, Label: "claude"})
 	if err != nil {
 		return nil, err
 	}
