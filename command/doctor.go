@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -175,5 +176,11 @@ func runThis(command []string) string {
 	if len(command) == 0 {
 		return ""
 	}
-	return "Run: " + strings.Join(command, " ")
+	words := slices.Clone(command)
+	for i, word := range words {
+		if strings.ContainsAny(word, " |") {
+			words[i] = "'" + word + "'"
+		}
+	}
+	return "Run: " + strings.Join(words, " ")
 }

@@ -88,10 +88,11 @@ type Description struct {
 	Account    string `json:"account,omitempty" doc:"Who is signed in, if the agent says so locally."`
 	Message    string `json:"message,omitempty" doc:"What is wrong, in one sentence."`
 	Detail     string `json:"detail,omitempty" doc:"The machine's own last line."`
-	// Commands that put things right, run in a terminal by the user.
-	Install []string `json:"install,omitempty"`
-	Login   []string `json:"login,omitempty"`
-	Update  []string `json:"update,omitempty"`
+	// Commands that put things right, run in a terminal by the user: each is
+	// one program with its arguments, as POST terminals takes it.
+	Install []string `json:"install,omitempty" doc:"Program and arguments."`
+	Login   []string `json:"login,omitempty" doc:"Program and arguments."`
+	Update  []string `json:"update,omitempty" doc:"Program and arguments."`
 	Demo    bool     `json:"demo,omitempty"`
 	// Models, the first being the agent's own default.
 	Models       []Model      `json:"models"`

@@ -21,7 +21,7 @@ type Entry struct {
 	Command string            `json:"command"`        // a name looked up on PATH, or an absolute path
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
-	// Commands for the user's terminal.
+	// Commands for the user's terminal, each a program and its arguments.
 	Install []string `json:"install,omitempty"`
 	Login   []string `json:"login,omitempty"`
 	Update  []string `json:"update,omitempty"`

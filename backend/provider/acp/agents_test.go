@@ -72,6 +72,11 @@ func TestBuiltinsAreValid(t *testing.T) {
 		if len(e.Install) == 0 || len(e.Login) == 0 || len(e.mark()) != 2 {
 			t.Errorf("%s lacks a way to install or sign in, or a mark", e.ID)
 		}
+		for _, command := range [][]string{e.Install, e.Login, e.Update} {
+			if len(command) > 0 && strings.Contains(command[0], " ") {
+				t.Errorf("%s: %q is a line for a shell, not a program and its arguments", e.ID, command)
+			}
+		}
 	}
 }
 

@@ -14,9 +14,9 @@ func Builtin() []Entry {
 	return []Entry{
 		{
 			ID: "gemini", Title: "Gemini CLI", Mark: "GE", Command: "gemini", Args: []string{"--acp"},
-			Install: []string{"npm install -g @google/gemini-cli"},
+			Install: []string{"npm", "install", "-g", "@google/gemini-cli"},
 			Login:   []string{"gemini"},
-			Update:  []string{"npm install -g @google/gemini-cli@latest"},
+			Update:  []string{"npm", "install", "-g", "@google/gemini-cli@latest"},
 			Modes: map[provider.Permission]string{
 				provider.Ask: "default", provider.AcceptEdits: "autoEdit", provider.PlanOnly: "plan", provider.Full: "yolo",
 			},
@@ -27,23 +27,23 @@ func Builtin() []Entry {
 		},
 		{
 			ID: "qwen", Title: "Qwen Code", Mark: "QW", Command: "qwen", Args: []string{"--acp"},
-			Install: []string{"npm install -g @qwen-code/qwen-code"},
+			Install: []string{"npm", "install", "-g", "@qwen-code/qwen-code"},
 			Login:   []string{"qwen"},
-			Update:  []string{"npm install -g @qwen-code/qwen-code@latest"},
+			Update:  []string{"npm", "install", "-g", "@qwen-code/qwen-code@latest"},
 		},
 		{
 			ID: "copilot", Title: "GitHub Copilot CLI", Mark: "CP", Command: "copilot", Args: []string{"--acp"},
-			Install: []string{"npm install -g @github/copilot"},
-			Login:   []string{"copilot login"},
-			Update:  []string{"npm install -g @github/copilot@latest"},
+			Install: []string{"npm", "install", "-g", "@github/copilot"},
+			Login:   []string{"copilot", "login"},
+			Update:  []string{"npm", "install", "-g", "@github/copilot@latest"},
 		},
 		{
 			ID: "goose", Title: "Goose", Mark: "GO", Command: "goose", Args: []string{"acp"},
 			// Goose's own default never asks.
 			Env:     map[string]string{"GOOSE_MODE": "approve"},
-			Install: []string{"curl -fsSL https://github.com/block/goose/releases/download/stable/download_cli.sh | bash"},
-			Login:   []string{"goose configure"},
-			Update:  []string{"goose update"},
+			Install: []string{"bash", "-c", "curl -fsSL https://github.com/block/goose/releases/download/stable/download_cli.sh | bash"},
+			Login:   []string{"goose", "configure"},
+			Update:  []string{"goose", "update"},
 		},
 	}
 }
