@@ -108,11 +108,6 @@ func (a action) entry(lang string, mac bool) entry {
 // Windows reads it so, and on Linux showKeys does.
 const keyBetween = "\t"
 
-// shown writes keys as a menu shows them where the page handles them.
-func shown(keys string) string {
-	return strings.NewReplacer("Mod", "Ctrl", "ArrowUp", "Up", "ArrowDown", "Down", "Escape", "Esc").Replace(keys)
-}
-
 // gtkKeys writes keys as gtk_accelerator_parse reads them.
 func gtkKeys(keys string) string {
 	parts := strings.Split(keys, "+")

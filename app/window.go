@@ -38,8 +38,9 @@ type Window struct {
 	place    place
 
 	// started is closed once the toolkit runs; ctx is valid from then on.
-	started chan struct{}
-	ctx     context.Context
+	// gone is closed when it no longer runs.
+	started, gone chan struct{}
+	ctx           context.Context
 
 	signalled <-chan struct{} // closed when the program is told to end
 	leaving   atomic.Bool     // closing needs no question
@@ -66,6 +67,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 		return err
 	}
 	defer waiting.close()
+	defer close(w.gone)
 	opts.Opened(w)
 	defer opts.Opened(nil)
 	watching, endWatch := context.WithCancel(context.Background())
@@ -86,7 +88,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 }
 
 func newWindow(ctx context.Context, opts Options) *Window {
-	w := &Window{opts: opts, started: make(chan struct{}), place: loadPlace(opts.State)}
+	w := &Window{opts: opts, started: make(chan struct{}), gone: make(chan struct{}), place: loadPlace(opts.State)}
 	set, err := opts.Backend.Settings(ctx)
 	if err != nil {
 		opts.Log.Warn("the window starts with default settings", "error", err)
@@ -143,16 +145,34 @@ func (w *Window) startup(ctx context.Context) {
 	w.startNotifications()
 }
 
+// open waits until the window is there, and says whether it is.
+func (w *Window) open() bool {
+	select {
+	case <-w.started:
+	case <-w.gone:
+	}
+	select {
+	case <-w.gone:
+		return false
+	default:
+		return true
+	}
+}
+
 // send tells the page to do an action.
 func (w *Window) send(id string) {
-	<-w.started
+	if !w.open() {
+		return
+	}
 	toolkit.EventsEmit(w.ctx, actionEvent, id)
 }
 
 // Focus brings the window forward and, with a link, opens it. A link that
 // cannot be read only brings the window forward.
 func (w *Window) Focus(link string) {
-	<-w.started
+	if !w.open() {
+		return
+	}
 	w.hidden.Store(false)
 	toolkit.WindowShow(w.ctx)
 	// On Linux this is what presents a window; elsewhere it would also undo
@@ -179,8 +199,9 @@ func (w *Window) openLink(link string) {
 // end closes the window without a question.
 func (w *Window) end() {
 	w.leaving.Store(true)
-	<-w.started
-	toolkit.Quit(w.ctx)
+	if w.open() {
+		toolkit.Quit(w.ctx)
+	}
 }
 
 func (w *Window) quit() { toolkit.Quit(w.ctx) }

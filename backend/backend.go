@@ -14,10 +14,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"berth/backend/alert"
 	"berth/backend/api"
 	"berth/backend/artifact"
 	"berth/backend/chat"
@@ -234,8 +236,14 @@ func (b *Backend) count(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// Clients is the number of connections that others hold to this backend.
-func (b *Backend) Clients() int { return int(b.connections.Load()) }
+// Needed says whether a turn lives or anybody is connected.
+func (b *Backend) Needed(ctx context.Context) (bool, error) {
+	if b.connections.Load() > 0 {
+		return true, nil
+	}
+	chats, err := b.chats.List(ctx, false)
+	return slices.ContainsFunc(chats, alert.AtWork), err
+}
 
 // Listen opens the loopback listener for browsers and tools, and gives its
 // address and the owner token.

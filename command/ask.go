@@ -90,7 +90,10 @@ func (sh *shell) ask(ctx context.Context, a *asking, args []string) (err error) 
 		if err != nil {
 			return err
 		}
-		defer func() { err = h.linger(ctx, a.b, err) }()
+		defer func() {
+			a.b.Close() // our own connection needs it no longer
+			err = errors.Join(err, h.linger(ctx))
+		}()
 	} else if err != nil {
 		return err
 	}

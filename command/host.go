@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"berth/backend"
-	"berth/backend/alert"
-	"berth/backend/api/client"
 	"berth/build"
 	"berth/frontend"
 )
@@ -24,7 +22,7 @@ const (
 	closePatience = 30 * time.Second
 	// lingerCheck is how often a backend inside ask looks whether it is still
 	// needed.
-	lingerCheck = 150 * time.Millisecond
+	lingerCheck = 50 * time.Millisecond
 )
 
 // hosting says what backend to start.
@@ -72,33 +70,19 @@ func (h *host) close() error {
 
 // linger keeps the backend of ask until no turn lives and no client is
 // connected, then ends it. A signal ends it at once.
-func (h *host) linger(ctx context.Context, b *client.Client, result error) error {
+func (h *host) linger(ctx context.Context) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	tick := time.NewTicker(lingerCheck)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		chats, err := b.Chats(ctx, false)
-		if err != nil {
+		if needed, err := h.Needed(ctx); err != nil || !needed {
 			break
-		}
-		b.Close() // our own idle connection is no client
-		working := 0
-		for _, c := range chats {
-			if alert.AtWork(c) {
-				working++
-			}
 		}
 		select {
 		case <-ctx.Done():
-		case <-tick.C: // time for the server to see that our connection is gone
-		}
-		if working == 0 && h.Clients() == 0 {
-			break
+		case <-tick.C:
 		}
 	}
-	if err := h.close(); err != nil && result == nil {
-		return err
-	}
-	return result
+	return h.close()
 }

@@ -16,18 +16,18 @@ import (
 // The window of a state directory listens on a socket of its own: a window
 // may be a mere client of another process's backend, so the backend's socket
 // does not lead to it. The protocol is one line each way: a deep link,
-// nothing or noLink, then instanceReply. The socket's directory is open to the user
-// alone, and all that can be asked for is to come forward.
+// nothing or noLink, then windowReply. The socket's directory is open to the
+// user alone, and all that can be asked for is to come forward.
 const (
-	instanceReply = "berth window\n"
+	windowReply = "berth window\n"
 	// noLink asks nothing but whether there is a window.
 	noLink = "?"
-	// instancePatience bounds one exchange.
-	instancePatience = 3 * time.Second
+	// askPatience bounds one exchange.
+	askPatience = 3 * time.Second
 )
 
-// instance is the listening side.
-type instance struct {
+// onlyWindow listens for further starts.
+type onlyWindow struct {
 	listener net.Listener
 	focus    func(link string)
 	done     sync.WaitGroup
@@ -35,7 +35,7 @@ type instance struct {
 
 // beTheWindow listens at path for further starts. A socket that nobody
 // answers is what a killed window left, and is replaced.
-func beTheWindow(path string, focus func(link string)) (*instance, error) {
+func beTheWindow(path string, focus func(link string)) (*onlyWindow, error) {
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		if Open(context.Background(), path) {
@@ -48,39 +48,39 @@ func beTheWindow(path string, focus func(link string)) (*instance, error) {
 			return nil, fmt.Errorf("listen for further starts: %w", err)
 		}
 	}
-	i := &instance{listener: l, focus: focus}
-	i.done.Go(i.serve)
-	return i, nil
+	o := &onlyWindow{listener: l, focus: focus}
+	o.done.Go(o.serve)
+	return o, nil
 }
 
-func (i *instance) serve() {
+func (o *onlyWindow) serve() {
 	for {
-		conn, err := i.listener.Accept()
+		conn, err := o.listener.Accept()
 		if err != nil {
 			return
 		}
-		i.done.Go(func() { i.answer(conn) })
+		o.done.Go(func() { o.answer(conn) })
 	}
 }
 
-func (i *instance) answer(conn net.Conn) {
+func (o *onlyWindow) answer(conn net.Conn) {
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(instancePatience))
+	_ = conn.SetDeadline(time.Now().Add(askPatience))
 	line, err := bufio.NewReader(io.LimitReader(conn, maxLink+1)).ReadString('\n')
 	if err != nil {
 		return
 	}
-	if _, err := io.WriteString(conn, instanceReply); err != nil {
+	if _, err := io.WriteString(conn, windowReply); err != nil {
 		return
 	}
 	if link := strings.TrimSpace(line); link != noLink {
-		i.focus(link)
+		o.focus(link)
 	}
 }
 
-func (i *instance) close() {
-	_ = i.listener.Close() // also removes the socket
-	i.done.Wait()
+func (o *onlyWindow) close() {
+	_ = o.listener.Close() // also removes the socket
+	o.done.Wait()
 }
 
 // SocketBeside is where the window listens that goes with a backend's socket.
@@ -90,14 +90,14 @@ func SocketBeside(backend string) string { return strings.TrimSuffix(backend, ".
 // Ask asks the window at socket to come forward and open link, if that is
 // not empty. An error means that no window answered.
 func Ask(ctx context.Context, socket, link string) error {
-	ctx, cancel := context.WithTimeout(ctx, instancePatience)
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(instancePatience))
+	_ = conn.SetDeadline(time.Now().Add(askPatience))
 	if _, err := io.WriteString(conn, link+"\n"); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func Ask(ctx context.Context, socket, link string) error {
 	if err != nil {
 		return err
 	}
-	if line != instanceReply {
+	if line != windowReply {
 		return errors.New("something else answers on the window's socket")
 	}
 	return nil
