@@ -168,7 +168,23 @@ func (s *Service) Remove(ctx context.Context, turn string) error {
 		t := *a.queue[i]
 		now := store.Now()
 		t.State, t.place, t.Reason, t.EndedAt = TurnStopped, nil, "removed", &now
-		if err := a.write("remove a message", func(tx *store.Tx) error { return s.saveTurn(tx, &t) }); err != nil {
+		var message *event.Entry // in the timeline, if the turn was begun before
+		if t.StartedAt != nil {
+			if message, err = a.message(&t); err != nil {
+				return err
+			}
+			message.Status = event.Cancelled
+		}
+		err := a.write("remove a message", func(tx *store.Tx) error {
+			if err := s.saveTurn(tx, &t); err != nil || message == nil {
+				return err
+			}
+			return s.log.Put(tx, message)
+		})
+		if err != nil {
+			if message != nil {
+				message.Status = event.Pending
+			}
 			return err
 		}
 		a.queue = slices.Delete(a.queue, i, i+1)

@@ -245,6 +245,7 @@ func (a *actor) accepted(steered bool) {
 	if t == nil || t.delivery == deliveryAccepted || steered {
 		return
 	}
+	fault.Point("delivery.accepting")
 	t.delivery = deliveryAccepted
 	if t.State == TurnStarting {
 		t.State = TurnRunning
