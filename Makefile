@@ -104,6 +104,10 @@ test: $(DONE)/window $(DONE)/browser $(DONE)/display $(DONE)/frontend $(STATICCH
 conformance: ## The real agents, against the scripted model
 	@test/conformance.sh
 
+.PHONY: kill
+kill: ## Berth killed at every commit point of a turn
+	@test/kill.sh
+
 .PHONY: lint
 lint: lint-go lint-frontend ## All linters
 
