@@ -41,13 +41,12 @@ func (b *Backend) addAgents(log *event.Log, prefs *settings.Store) error {
 	for _, d := range []provider.Driver{claude.New(), codex.New()} {
 		b.add(d)
 	}
-	entries := acp.Builtin()
 	file, err := acp.LoadAgentsFile(filepath.Join(b.options.State, "agents.json"))
 	if err != nil {
 		// One wrong entry must not keep the others, or Berth, from starting.
-		b.log.Error("the agents file is not used", "err", err)
+		b.log.Error("entries of the agents file are not used", "err", err)
 	}
-	for _, e := range append(entries, file.Agents...) {
+	for _, e := range file.Registry() {
 		b.add(acp.New(e))
 	}
 	b.add(demo.New())

@@ -3,6 +3,7 @@ package acp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,6 +32,9 @@ type Entry struct {
 	// Authenticate is the sign-in method that works without the user when an
 	// environment variable is set.
 	Authenticate *Authenticate `json:"authenticate,omitempty"`
+	// OwnFiles leaves files to the agent: the protocol's file methods are not
+	// offered to it.
+	OwnFiles bool `json:"own_files,omitempty"`
 
 	// Demo marks the built-in demo agent.
 	Demo bool `json:"-"`
@@ -61,7 +65,7 @@ const (
 )
 
 // LoadAgentsFile reads and validates the file. A file that does not exist is
-// an empty list.
+// an empty list. With an error come the entries that can be used.
 func LoadAgentsFile(path string) (AgentsFile, error) {
 	f, err := os.Open(path)
 	if os.IsNotExist(err) {
@@ -78,7 +82,8 @@ func LoadAgentsFile(path string) (AgentsFile, error) {
 	return ParseAgentsFile(data)
 }
 
-// ParseAgentsFile decodes and validates; the error names the field.
+// ParseAgentsFile decodes and validates; the error names the fields. With it
+// come the entries that are valid.
 func ParseAgentsFile(data []byte) (AgentsFile, error) {
 	if len(data) > maxAgentsFile {
 		return AgentsFile{}, fmt.Errorf("agents file: larger than %d bytes", maxAgentsFile)
@@ -92,28 +97,49 @@ func ParseAgentsFile(data []byte) (AgentsFile, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return AgentsFile{}, fmt.Errorf("agents file: something follows the closing brace")
 	}
-	if err := file.Validate(); err != nil {
-		return AgentsFile{}, err
-	}
-	return file, nil
+	return file.valid()
 }
 
 // Validate checks each entry and that ids are used once.
 func (f AgentsFile) Validate() error {
+	_, err := f.valid()
+	return err
+}
+
+// valid gives the entries that can be used, and what is wrong with the
+// others.
+func (f AgentsFile) valid() (AgentsFile, error) {
 	if len(f.Agents) > maxAgents {
-		return fmt.Errorf("agents: at most %d", maxAgents)
+		return AgentsFile{}, fmt.Errorf("agents: at most %d", maxAgents)
 	}
+	var good AgentsFile
+	var faults []error
 	seen := map[string]bool{}
 	for i, entry := range f.Agents {
-		if err := entry.validate(); err != nil {
-			return fmt.Errorf("agents[%d].%w", i, err)
+		err := entry.validate()
+		if err == nil && seen[entry.ID] {
+			err = fmt.Errorf("id: %q is used twice", entry.ID)
 		}
-		if seen[entry.ID] {
-			return fmt.Errorf("agents[%d].id: %q is used twice", i, entry.ID)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("agents[%d].%w", i, err))
+			continue
 		}
 		seen[entry.ID] = true
+		good.Agents = append(good.Agents, entry)
 	}
-	return nil
+	return good, errors.Join(faults...)
+}
+
+// Registry is the agents of the file and those known from the start that it
+// does not replace.
+func (f AgentsFile) Registry() []Entry {
+	list := slices.Clone(f.Agents)
+	for _, known := range Builtin() {
+		if !slices.ContainsFunc(f.Agents, func(e Entry) bool { return e.ID == known.ID }) {
+			list = append(list, known)
+		}
+	}
+	return list
 }
 
 var (

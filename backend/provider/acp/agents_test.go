@@ -64,6 +64,28 @@ func TestLoadAgentsFile(t *testing.T) {
 	}
 }
 
+// A wrong entry does not cost the others, and one of the user's replaces the
+// one known from the start.
+func TestRegistry(t *testing.T) {
+	file, err := ParseAgentsFile([]byte(`{"agents":[{"id":"a","title":"","command":"x"},{"id":"goose","title":"My Goose","command":"g"}]}`))
+	if err == nil || len(file.Agents) != 1 {
+		t.Fatalf("%+v, %v", file, err)
+	}
+	geese := 0
+	list := file.Registry()
+	for _, e := range list {
+		if e.ID == "goose" {
+			geese++
+			if e.Title != "My Goose" {
+				t.Errorf("%+v", e)
+			}
+		}
+	}
+	if geese != 1 || len(list) != len(Builtin()) {
+		t.Errorf("%d of %d", geese, len(list))
+	}
+}
+
 func TestBuiltinsAreValid(t *testing.T) {
 	if err := (AgentsFile{Agents: Builtin()}).Validate(); err != nil {
 		t.Error(err)

@@ -23,7 +23,10 @@ func Builtin() []Entry {
 			// session/load fails without a chosen method although the key is
 			// there; session/new does not (gemini-cli 0.61.0).
 			Authenticate: &Authenticate{Method: "gemini-api-key", Env: "GEMINI_API_KEY"},
-			account:      geminiAccount,
+			// It takes no error reply for "there is no such file" and so
+			// cannot make new files through the protocol (0.61.0).
+			OwnFiles: true,
+			account:  geminiAccount,
 		},
 		{
 			ID: "qwen", Title: "Qwen Code", Mark: "QW", Command: "qwen", Args: []string{"--acp"},

@@ -61,7 +61,7 @@ func (s *session) initialize(ctx context.Context) error {
 		ProtocolVersion: sdk.ProtocolVersionNumber,
 		ClientInfo:      &sdk.Implementation{Name: "berth", Title: sdk.Ptr("Berth"), Version: s.host.Version},
 		ClientCapabilities: sdk.ClientCapabilities{
-			Fs:          sdk.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true},
+			Fs:          sdk.FileSystemCapabilities{ReadTextFile: !s.entry.OwnFiles, WriteTextFile: !s.entry.OwnFiles},
 			Terminal:    true,
 			Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.ElicitationFormCapabilities{}},
 		},
