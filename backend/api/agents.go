@@ -24,7 +24,11 @@ func (s *Handler) registerAgents() {
 		summary: "The agents on this machine", access: toRead},
 		func(ctx context.Context, in *struct {
 			Refresh bool `query:"refresh" doc:"Look again first."`
+			Seen    bool `query:"seen" doc:"What is known at once, without a look; status is unknown for agents not looked at yet."`
 		}) (*body[agentList], error) {
+			if in.Seen {
+				return reply(agentList{s.features.Agents.Seen()}, nil)
+			}
 			return reply(agentList{s.features.Agents.List(ctx, in.Refresh)}, nil)
 		})
 	add(s, route{method: http.MethodGet, path: "/agents/{name}", id: "get-agent", tag: "agents",

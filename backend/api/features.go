@@ -45,6 +45,9 @@ type Backend interface {
 type Agents interface {
 	// List gives what is known; refresh looks again first.
 	List(ctx context.Context, refresh bool) []provider.Description
+	// Seen gives what is known at once; Status Unknown is for those not
+	// looked at yet.
+	Seen() []provider.Description
 	// Describe looks at one agent; known false means there is none of that
 	// name. refresh looks again although it was looked at.
 	Describe(ctx context.Context, name string, refresh bool) (d provider.Description, known bool)

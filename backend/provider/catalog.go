@@ -92,7 +92,8 @@ func (c *Catalog) known(name string) Description {
 	return Description{Name: name, Title: name, Status: Unknown, Models: []Model{}, Modes: []Permission{}}
 }
 
-func (c *Catalog) all() []Description {
+// Seen gives what was last seen of all agents, at once and in order.
+func (c *Catalog) Seen() []Description {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := make([]Description, 0, len(c.drivers))
@@ -159,11 +160,11 @@ func (c *Catalog) look(l *look, driver Driver) {
 // and with refresh all, are looked at first, at the same time.
 func (c *Catalog) List(ctx context.Context, refresh bool) []Description {
 	var wg sync.WaitGroup
-	for _, d := range c.all() {
+	for _, d := range c.Seen() {
 		if refresh || d.Status == Unknown {
 			wg.Go(func() { c.Describe(ctx, d.Name, refresh) })
 		}
 	}
 	wg.Wait()
-	return c.all()
+	return c.Seen()
 }
