@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"berth/backend/event"
+	"berth/backend/refusal"
 )
 
 // inlineImages are images without a way to carry script. SVG is not one.
@@ -42,7 +42,7 @@ func serveFile(hc huma.Context, f *os.File, file event.File) {
 		disposition = "inline"
 	}
 	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": file.Name}))
-	http.ServeContent(w, r, "", time.Time{}, f)
+	http.ServeContent(&plainRefusals{ResponseWriter: w}, r, "", time.Time{}, f)
 }
 
 // servedType is the media type under which a file of that type is sent.
@@ -61,8 +61,32 @@ func servedType(declared string) (served string, inline bool) {
 	return "application/octet-stream", false
 }
 
+// plainRefusals turns the one failure that http.ServeContent tells in plain
+// text, a range that the file does not have, into a problem.
+type plainRefusals struct {
+	http.ResponseWriter
+	refused bool
+}
+
+func (w *plainRefusals) WriteHeader(status int) {
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		w.refused = true
+		w.Header().Del("Content-Length")
+		problem(status, "bad_range", "The file has no such range.").write(w.ResponseWriter)
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *plainRefusals) Write(p []byte) (int, error) {
+	if w.refused {
+		return len(p), nil
+	}
+	return w.ResponseWriter.Write(p)
+}
+
 // errBodyTooLarge ends a body that passes its limit.
-var errBodyTooLarge = errors.New("the body is too large")
+var errBodyTooLarge = refusal.New(refusal.TooLarge, "", "The body is too large.")
 
 // limitedBody reads at most left bytes and fails if there are more.
 type limitedBody struct {

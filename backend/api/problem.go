@@ -175,7 +175,7 @@ func coded(statuses map[string]int, code, field, text string) *Problem {
 	}
 	p := problem(status, code, text)
 	if field != "" {
-		if part, _, _ := strings.Cut(field, "."); part != "body" && part != "query" && part != "path" {
+		if part, _, inside := strings.Cut(field, "."); !inside || part != "body" && part != "query" {
 			field = "body." + field
 		}
 		p.Errors = []FieldError{{Location: field, Message: text}}
