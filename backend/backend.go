@@ -267,7 +267,7 @@ func (b *Backend) Health() api.Health {
 		home = ""
 	}
 	return api.Health{Version: b.options.Version, Epoch: b.db.Epoch(), Admission: *b.admission.Load(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		Home: home, State: b.options.State, Window: b.options.Kind == "window", Pid: os.Getpid(), StartedAt: b.started}
+		Home: home, State: b.options.State, Window: b.options.Kind == "window", Root: os.Geteuid() == 0, Pid: os.Getpid(), StartedAt: b.started}
 }
 
 // watchDatabase looks at the whole database once a day, and at once when the

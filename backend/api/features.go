@@ -132,6 +132,7 @@ type Health struct {
 	Home      string    `json:"home" doc:"The user's home directory."`
 	State     string    `json:"state" doc:"The state directory."`
 	Window    bool      `json:"window" doc:"Whether this backend has a native window."`
+	Root      bool      `json:"root" doc:"Whether this backend runs as root. Agents with full access then need a chat's root_bypass."`
 	Pid       int       `json:"pid"`
 	StartedAt time.Time `json:"started_at"`
 }
