@@ -77,8 +77,18 @@ func spawnOnTerminal(size Size) spawner {
 }
 
 // resize tells the terminal its size, and the programs on it that it changed.
+// The descriptor is held meanwhile: pty.Setsize would use it although the end
+// of the child closes it at the same time.
 func (sp *spawned) resize(size Size) error {
-	return pty.Setsize(sp.stdin, &pty.Winsize{Cols: size.Cols, Rows: size.Rows})
+	raw, err := sp.stdin.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		failed = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: size.Cols, Row: size.Rows})
+	})
+	return errors.Join(err, failed)
 }
 
 // startAtGate executes this program as the gate of spec's.
