@@ -198,7 +198,7 @@ func (b *Backend) features(ctx context.Context) (api.Features, error) {
 	return api.Features{
 		Backend: b, Chats: b.chats, Hub: hub, Agents: b.agents, Files: files, Settings: prefs,
 		Phrases: settings.NewPhrases(b.db, log), Finder: workspace.NewFinder(b.processes),
-		Processes: b.processes, Terminals: terminalDoor{b.terminals},
+		Processes: b.processes, Terminals: b.terminals,
 		Demo: demoStart{chats: b.chats, processes: b.processes, dir: filepath.Join(b.options.State, "demo")}, Pages: b.options.Pages, Log: b.log,
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"berth/backend/process"
 	"berth/backend/provider"
 	"berth/backend/settings"
+	"berth/backend/terminal"
 	"berth/backend/workspace"
 )
 
@@ -26,7 +27,7 @@ type Features struct {
 	Settings  *settings.Store
 	Phrases   *settings.Phrases
 	Finder    Finder
-	Terminals Terminals
+	Terminals *terminal.Terminals
 	Processes Processes
 	Demo      Demo
 	// Pages is the built frontend, index.html at its root. Without it no
@@ -68,51 +69,6 @@ type Demo interface {
 // Processes is the registry of Berth's children (see process.Supervisor).
 type Processes interface {
 	List() []process.Live
-}
-
-// Terminals runs commands of the user in pseudo terminals.
-type Terminals interface {
-	List() []Terminal
-	Open(ctx context.Context, n NewTerminal) (Terminal, error)
-	// Output gives the bytes written after that position, waiting until ctx
-	// ends if there are none yet.
-	Output(ctx context.Context, id string, after int64) (TerminalOutput, error)
-	Input(ctx context.Context, id string, data []byte) error
-	Resize(ctx context.Context, id string, columns, rows int) error
-	// Close ends the command and forgets the terminal.
-	Close(ctx context.Context, id string) error
-}
-
-// Terminal is one pseudo terminal.
-type Terminal struct {
-	ID        string    `json:"id"`
-	Title     string    `json:"title"`
-	Command   []string  `json:"command"`
-	Cwd       string    `json:"cwd"`
-	Columns   int       `json:"columns"`
-	Rows      int       `json:"rows"`
-	State     string    `json:"state" enum:"running,ended"`
-	ExitCode  *int      `json:"exit_code,omitempty" doc:"Once ended, where it is known."`
-	StartedAt time.Time `json:"started_at"`
-}
-
-// NewTerminal is what a terminal is opened with.
-type NewTerminal struct {
-	Command []string `json:"command,omitempty" maxItems:"256" doc:"Program and arguments; without it, the user's shell."`
-	Cwd     string   `json:"cwd,omitempty" doc:"Absolute path of a folder; without it, the home directory."`
-	Title   string   `json:"title,omitempty" maxLength:"240"`
-	Columns int      `json:"columns,omitempty" minimum:"2" maximum:"500" default:"80"`
-	Rows    int      `json:"rows,omitempty" minimum:"1" maximum:"200" default:"24"`
-}
-
-// TerminalOutput is a piece of what a terminal wrote.
-type TerminalOutput struct {
-	// After is where Data really begins: later than asked when older bytes
-	// have left the ring.
-	After int64  `json:"after" doc:"Position of the first byte; later than asked when older bytes were dropped."`
-	Next  int64  `json:"next" doc:"Position for the next request."`
-	Data  []byte `json:"data" doc:"Raw bytes, base64."`
-	Ended bool   `json:"ended" doc:"Nothing will follow."`
 }
 
 // Window is the native window, when this backend has one.

@@ -71,15 +71,21 @@ func (s *Handler) poll(ctx context.Context, f Following, wait time.Duration) (ev
 	if err != nil {
 		return event.Batch{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, min(wait, maxPollWait))
+	ctx, cancel := s.within(ctx, min(wait, maxPollWait))
 	defer cancel()
-	defer context.AfterFunc(s.ending, cancel)()
 	b, err := sub.Next(ctx, event.MaxBatch)
 	if errors.Is(err, event.ErrSuperseded) {
 		b.Next = f.After
 		return b, nil
 	}
 	return b, err
+}
+
+// within bounds a wait; it also ends when the handler is closed.
+func (s *Handler) within(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	stop := context.AfterFunc(s.ending, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 // streamSocket is GET stream/ws.

@@ -9,7 +9,41 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/danielgtaylor/huma/v2"
+
+	"berth/backend/terminal"
 )
+
+// Terminal is one pseudo terminal.
+type Terminal struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	Command   []string  `json:"command"`
+	Cwd       string    `json:"cwd"`
+	Columns   int       `json:"columns"`
+	Rows      int       `json:"rows"`
+	State     string    `json:"state" enum:"running,ended"`
+	ExitCode  *int      `json:"exit_code,omitempty" doc:"Once ended, where it is known."`
+	StartedAt time.Time `json:"started_at"`
+}
+
+// NewTerminal is what a terminal is opened with.
+type NewTerminal struct {
+	Command []string `json:"command,omitempty" maxItems:"256" doc:"Program and arguments; without it, the user's shell."`
+	Cwd     string   `json:"cwd,omitempty" doc:"Absolute path of a folder; without it, the home directory."`
+	Title   string   `json:"title,omitempty" maxLength:"240"`
+	Columns int      `json:"columns,omitempty" minimum:"2" maximum:"500" default:"80"`
+	Rows    int      `json:"rows,omitempty" minimum:"1" maximum:"200" default:"24"`
+}
+
+// TerminalOutput is a piece of what a terminal wrote.
+type TerminalOutput struct {
+	// After is where Data really begins: later than asked when older bytes
+	// have left the ring.
+	After int64  `json:"after" doc:"Position of the first byte; later than asked when older bytes were dropped."`
+	Next  int64  `json:"next" doc:"Position for the next request."`
+	Data  []byte `json:"data" doc:"Raw bytes, base64."`
+	Ended bool   `json:"ended" doc:"Nothing will follow."`
+}
 
 type terminalList struct {
 	Terminals []Terminal `json:"terminals"`
@@ -20,12 +54,17 @@ func (s *Handler) registerTerminals() {
 	add(s, route{method: http.MethodGet, path: "/terminals", id: "list-terminals", tag: "terminals",
 		summary: "Open terminals", access: open(Admin, noBody)},
 		func(context.Context, *struct{}) (*body[terminalList], error) {
-			return reply(terminalList{present(terminals.List())}, nil)
+			list := []Terminal{}
+			for _, t := range terminals.List() {
+				list = append(list, shownTerminal(t))
+			}
+			return reply(terminalList{list}, nil)
 		})
 	add(s, route{method: http.MethodPost, path: "/terminals", id: "open-terminal", begins: true, tag: "terminals",
 		summary: "Run a command in a terminal", access: toAdmin, status: http.StatusCreated},
 		func(ctx context.Context, in *body[NewTerminal]) (*body[Terminal], error) {
-			return reply(terminals.Open(ctx, in.Body))
+			t, err := terminals.Open(ctx, terminal.New(in.Body))
+			return reply(shownTerminal(t), err)
 		})
 	add(s, route{method: http.MethodGet, path: "/terminals/{id}/output", id: "read-terminal", tag: "terminals",
 		summary: "What a terminal wrote", access: open(Admin, noBody)},
@@ -115,9 +154,25 @@ func (s *Handler) terminalSocket(hc huma.Context, id string, after int64) {
 }
 
 func (s *Handler) terminalOutput(ctx context.Context, id string, after int64, wait time.Duration) (TerminalOutput, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	ctx, cancel := s.within(ctx, wait)
 	defer cancel()
-	return s.features.Terminals.Output(ctx, id, after)
+	out, err := s.features.Terminals.Output(ctx, id, after)
+	if out.Data == nil {
+		out.Data = []byte{} // JSON would say null
+	}
+	return TerminalOutput(out), err
+}
+
+func shownTerminal(t terminal.Session) Terminal {
+	shown := Terminal{ID: t.ID, Title: t.Title, Command: present(t.Command), Cwd: t.Cwd, Columns: t.Columns, Rows: t.Rows,
+		State: "running", StartedAt: t.StartedAt}
+	if t.Exit != nil {
+		shown.State = "ended"
+		if t.Exit.Signal == "" && t.Exit.Err == nil {
+			shown.ExitCode = &t.Exit.Code
+		}
+	}
+	return shown
 }
 
 // fromTerminalPage takes what a page sent. Malformed control frames are

@@ -1,126 +1,56 @@
+//go:build unix
+
 package api
 
 import (
 	"context"
-	"slices"
-	"sync"
+	"fmt"
+	"strings"
 	"testing"
 
-	"berth/backend/refusal"
-	"berth/backend/store"
+	"github.com/coder/websocket"
 )
 
-// terminals repeats what is typed, as a terminal that runs cat does.
-type terminals struct {
-	mu   sync.Mutex
-	list []Terminal
-	out  map[string][]byte
-	wake chan struct{}
+// rawCat repeats every byte that is typed, as it is.
+var rawCat = NewTerminal{Command: []string{"sh", "-c", "stty raw -echo; printf ready; cat"}}
+
+// openCat opens a terminal in which rawCat is ready, at position 5.
+func (w *world) openCat() Terminal {
+	w.t.Helper()
+	one := decoded[Terminal](w.call("POST", "/api/v1/terminals", rawCat).want(201))
+	w.output(one.ID, 0, "ready")
+	return one
 }
 
-func newTerminals() *terminals {
-	return &terminals{out: map[string][]byte{}, wake: make(chan struct{})}
-}
-
-func (t *terminals) changed() { close(t.wake); t.wake = make(chan struct{}) }
-
-func (t *terminals) find(id string) int {
-	return slices.IndexFunc(t.list, func(x Terminal) bool { return x.ID == id })
-}
-
-var errNoTerminal = refusal.New(refusal.NotFound, "", "There is no such terminal.")
-
-func (t *terminals) List() []Terminal {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clone(t.list)
-}
-
-func (t *terminals) Open(_ context.Context, n NewTerminal) (Terminal, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	one := Terminal{ID: store.NewID("term"), Command: n.Command, Columns: n.Columns, Rows: n.Rows, State: "running", StartedAt: store.Now()}
-	t.list = append(t.list, one)
-	return one, nil
-}
-
-func (t *terminals) Output(ctx context.Context, id string, after int64) (TerminalOutput, error) {
-	for {
-		t.mu.Lock()
-		i := t.find(id)
-		if i < 0 {
-			t.mu.Unlock()
-			return TerminalOutput{}, errNoTerminal
+// output reads what a terminal wrote from a position on, until it is want.
+func (w *world) output(id string, after int64, want string) {
+	w.t.Helper()
+	got := ""
+	for next := after; len(got) < len(want); {
+		out := decoded[TerminalOutput](w.call("GET", fmt.Sprintf("/api/v1/terminals/%s/output?after=%d&wait=10", id, next), nil).want(200))
+		if out.After != next || out.Ended {
+			w.t.Fatalf("wrote %q, then %+v", got, out)
 		}
-		out, wake, ended := t.out[id], t.wake, t.list[i].State == "ended"
-		t.mu.Unlock()
-		if int64(len(out)) > after || ended || ctx.Err() != nil {
-			after = min(after, int64(len(out)))
-			return TerminalOutput{After: after, Next: int64(len(out)), Data: slices.Clone(out[after:]), Ended: ended}, nil
-		}
-		select {
-		case <-wake:
-		case <-ctx.Done():
-		}
+		got, next = got+string(out.Data), out.Next
 	}
-}
-
-func (t *terminals) Input(_ context.Context, id string, data []byte) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	i := t.find(id)
-	if i < 0 {
-		return errNoTerminal
+	if got != want {
+		w.t.Fatalf("wrote %q, want %q", got, want)
 	}
-	if slices.Equal(data, []byte{4}) { // ^D
-		t.list[i].State = "ended"
-	} else {
-		t.out[id] = append(t.out[id], data...)
-	}
-	t.changed()
-	return nil
-}
-
-func (t *terminals) Resize(_ context.Context, id string, columns, rows int) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	i := t.find(id)
-	if i < 0 {
-		return errNoTerminal
-	}
-	t.list[i].Columns, t.list[i].Rows = columns, rows
-	t.changed()
-	return nil
-}
-
-func (t *terminals) Close(_ context.Context, id string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	i := t.find(id)
-	if i < 0 {
-		return errNoTerminal
-	}
-	t.list = slices.Delete(t.list, i, i+1)
-	t.changed()
-	return nil
 }
 
 func TestTerminals(t *testing.T) {
 	w := newWorld(t)
-	one := decoded[Terminal](w.call("POST", "/api/v1/terminals", NewTerminal{Command: []string{"cat"}}).want(201))
-	if one.Columns != 80 || one.Rows != 24 {
-		t.Errorf("opened with %d by %d", one.Columns, one.Rows)
+	one := w.openCat()
+	if one.Columns != 80 || one.Rows != 24 || one.State != "running" || one.Cwd != w.home {
+		t.Errorf("opened %+v", one)
 	}
 	at := "/api/v1/terminals/" + one.ID
-	if out := decoded[TerminalOutput](w.call("GET", at+"/output?after=0", nil).want(200)); len(out.Data) != 0 || out.Ended {
-		t.Errorf("wrote %+v", out)
+	if raw := string(w.call("GET", at+"/output?after=5", nil).want(200).body); !strings.Contains(raw, `"data":""`) {
+		t.Errorf("nothing more was written: %s", raw)
 	}
 	// Bytes go through unchanged, also half a character.
 	w.call("POST", at+"/input", map[string][]byte{"data": {0xe4, 0xbd, 0x1b}}).want(204)
-	out := decoded[TerminalOutput](w.call("GET", at+"/output?after=1&wait=5", nil).want(200))
-	if string(out.Data) != "\xbd\x1b" || out.After != 1 || out.Next != 3 {
-		t.Errorf("wrote %+v", out)
-	}
+	w.output(one.ID, 6, "\xbd\x1b")
 	w.call("POST", at+"/resize", `{"columns":120,"rows":40}`).want(204)
 	if list := decoded[terminalList](w.call("GET", "/api/v1/terminals", nil).want(200)); len(list.Terminals) != 1 || list.Terminals[0].Columns != 120 {
 		t.Errorf("%+v", list)
@@ -131,4 +61,64 @@ func TestTerminals(t *testing.T) {
 	w.call("DELETE", at, nil).want(204)
 	w.call("DELETE", at, nil).problem(404, "not_found")
 	w.call("GET", at+"/output", nil).problem(404, "not_found")
+}
+
+func TestTheExitOfATerminalIsKnown(t *testing.T) {
+	w := newWorld(t)
+	one := decoded[Terminal](w.call("POST", "/api/v1/terminals", NewTerminal{Command: []string{"sh", "-c", "exit 3"}}).want(201))
+	for after := int64(0); ; {
+		out := decoded[TerminalOutput](w.call("GET", fmt.Sprintf("/api/v1/terminals/%s/output?after=%d&wait=10", one.ID, after), nil).want(200))
+		if after = out.Next; out.Ended {
+			break
+		}
+	}
+	list := decoded[terminalList](w.call("GET", "/api/v1/terminals", nil).want(200)).Terminals
+	if len(list) != 1 || list[0].State != "ended" || list[0].ExitCode == nil || *list[0].ExitCode != 3 {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestTerminalSocket(t *testing.T) {
+	w := newWorld(t)
+	one := w.openCat()
+	c, err := w.dial(w.listen(), "/api/v1/terminals/"+one.ID+"/ws?after=2", socketProtocol, ticketProtocol+w.ticket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	read := func(kind websocket.MessageType, want string) {
+		t.Helper()
+		k, data, err := c.Read(ctx)
+		if err != nil || k != kind || string(data) != want {
+			t.Fatalf("%v %q, %v; want %q", k, data, err, want)
+		}
+	}
+	write := func(kind websocket.MessageType, data string) {
+		t.Helper()
+		if err := c.Write(ctx, kind, []byte(data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(websocket.MessageText, `{"after":2,"next":5}`)
+	read(websocket.MessageBinary, "ady")
+	write(websocket.MessageText, "nonsense")
+	write(websocket.MessageText, `{"columns":0,"rows":9}`)
+	write(websocket.MessageText, `{"columns":100,"rows":30}`)
+	write(websocket.MessageBinary, "\xff\x1b[A")
+	read(websocket.MessageBinary, "\xff\x1b[A")
+	if now := decoded[terminalList](w.call("GET", "/api/v1/terminals", nil)).Terminals[0]; now.Columns != 100 || now.Rows != 30 {
+		t.Errorf("%+v", now)
+	}
+	w.call("POST", "/api/v1/terminals/"+one.ID+"/resize", `{"columns":90,"rows":30}`).want(204)
+	w.features.Terminals.CloseAll(ctx)
+	read(websocket.MessageText, `{"ended":true}`)
+	if _, _, err := c.Read(ctx); websocket.CloseStatus(err) != websocket.StatusNormalClosure {
+		t.Errorf("it ended by %v", err)
+	}
+	if c, err = w.dial(w.listen(), "/api/v1/terminals/term_none/ws", socketProtocol, ticketProtocol+w.ticket()); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Read(ctx); !strings.Contains(fmt.Sprint(err), "not_found") {
+		t.Errorf("a terminal that is not there: %v", err)
+	}
 }

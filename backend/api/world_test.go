@@ -25,6 +25,7 @@ import (
 	"berth/backend/provider"
 	"berth/backend/settings"
 	"berth/backend/store"
+	"berth/backend/terminal"
 	"berth/backend/workspace"
 )
 
@@ -33,23 +34,21 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // world is the API on real features; only the agent is the test's own.
 type world struct {
 	*Handler
-	t         testing.TB
-	chats     *chat.Service
-	hub       *event.Hub
-	events    *event.Log
-	db        *store.DB
-	agent     *echo
-	terminals *terminals
-	state     *testBackend
-	home      string
-	logged    *bytes.Buffer
+	t      testing.TB
+	chats  *chat.Service
+	hub    *event.Hub
+	events *event.Log
+	db     *store.DB
+	state  *testBackend
+	home   string
+	logged *bytes.Buffer
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	ctx := context.Background()
 	dir := t.TempDir()
-	w := &world{t: t, agent: &echo{}, terminals: newTerminals(), state: &testBackend{}, home: t.TempDir(), logged: &bytes.Buffer{}}
+	w := &world{t: t, state: &testBackend{}, home: t.TempDir(), logged: &bytes.Buffer{}}
 	t.Setenv("HOME", w.home)
 	t.Setenv("USERPROFILE", w.home)
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: w.logged}, nil))
@@ -72,8 +71,10 @@ func newWorld(t testing.TB) *world {
 	}
 	processes := process.NewSupervisor(w.db, log)
 	t.Cleanup(func() { closeWithin(t, processes.Close) })
+	terminals := terminal.NewTerminals(processes, log)
+	t.Cleanup(func() { closeWithin(t, terminals.CloseAll) })
 	catalog := provider.NewCatalog(provider.Host{Processes: processes}, func(string) (string, []string) { return "", nil }, func() {})
-	catalog.Add(w.agent)
+	catalog.Add(&echo{})
 	catalog.List(ctx, true)
 	bounds := chat.DefaultBounds
 	bounds.FlushEvery = time.Millisecond
@@ -85,7 +86,7 @@ func newWorld(t testing.TB) *world {
 	w.Handler = New(Features{
 		Backend: w.state, Chats: w.chats, Hub: w.hub, Agents: catalog, Files: files, Settings: prefs,
 		Phrases: settings.NewPhrases(w.db, w.events), Finder: workspace.NewFinder(processes),
-		Terminals: w.terminals, Processes: processes, Demo: demoChat{w.chats, w.home}, Pages: testPages, Log: log,
+		Terminals: terminals, Processes: processes, Demo: demoChat{w.chats, w.home}, Pages: testPages, Log: log,
 	})
 	t.Cleanup(w.Handler.Close)
 	return w
