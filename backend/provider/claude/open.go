@@ -184,7 +184,7 @@ func notStarted(ctx context.Context, err error, failed *resultLine, closed *prov
 	}
 	switch {
 	case failed != nil && strings.Contains(failed.words(), "No conversation found"):
-		e.Code, e.Text = "conversation_missing", "Claude Code does not know this conversation any more. Nothing was sent; a new chat starts a new one."
+		e.Code, e.Text = "not_resumable", "Claude Code does not know this conversation any more. Nothing was sent."
 		e.Detail = cut(failed.words(), maxDetail)
 	case failed != nil:
 		e.Detail = cut(failed.words(), maxDetail)

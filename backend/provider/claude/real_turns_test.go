@@ -293,7 +293,7 @@ func TestRealMissingConversation(t *testing.T) {
 	spec.Resume = "11111111-1111-4111-8111-111111111111"
 	_, err := New().Open(t.Context(), b.host, spec)
 	var e *provider.Error
-	if !errors.As(err, &e) || e.Code != "conversation_missing" || !strings.Contains(e.Detail, "No conversation found") {
+	if !errors.As(err, &e) || e.Code != "not_resumable" || !strings.Contains(e.Detail, "No conversation found") {
 		t.Errorf("open: %#v", err)
 	}
 }

@@ -113,11 +113,13 @@ func newSession(proc process.Process, clock provider.Clock, spec provider.Spec, 
 	if !spec.Fork {
 		s.bound = spec.Resume
 	}
-	s.dog = watch.New(clock, limits, s.silence)
+	s.dog = newDog(s)
 	s.p.working = s.dog.Working
 	go s.read()
 	return s
 }
+
+func newDog(s *Session) *watch.Dog { return watch.New(s.clock, limits, s.silence) }
 
 // Events implements provider.Session.
 func (s *Session) Events() <-chan provider.Event { return s.events }
