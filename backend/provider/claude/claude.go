@@ -2,7 +2,7 @@
 // each conversation, kept between turns, spoken to in JSON lines on its
 // standard streams (--input-format and --output-format stream-json with
 // --permission-prompt-tool stdio). What is known of that protocol was seen
-// with version 2.1.332; its types stand in line.go.
+// with versions 2.1.300 and 2.1.332; its types stand in line.go.
 //
 // Delivery: a message carries a uuid made from the turn's id. The agent has
 // taken it when it names that uuid as started or echoes it

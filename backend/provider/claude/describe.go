@@ -17,9 +17,10 @@ import (
 const (
 	// describeTimeout bounds the whole look at the CLI.
 	describeTimeout = 6 * time.Second
-	// minVersion is the oldest version that this driver was run against. Older
-	// ones may lack the uuids in results by which turns are told apart.
-	minVersion = "2.1.332"
+	// minVersion is the oldest version that does all that the driver relies
+	// on: 2.1.275 loses the chat's instructions and keeps an effort that was
+	// taken back, and 2.1.250 does not start with our arguments.
+	minVersion = "2.1.300"
 )
 
 // Describe implements provider.Driver. It starts the CLI up to three times:

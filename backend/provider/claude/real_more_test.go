@@ -13,6 +13,7 @@ import (
 
 	"berth/backend/event"
 	"berth/backend/provider"
+	"berth/test/clis"
 	"berth/test/modelserver"
 )
 
@@ -154,7 +155,7 @@ func TestBackgroundWork(t *testing.T) {
 		}
 		_, n = k.until(n, "end", isEnd)
 		var running []provider.BackgroundTask
-		for _, e := range k.events() {
+		for _, e := range k.events()[:n] {
 			if e.Background != nil {
 				running = *e.Background
 			}
@@ -162,7 +163,7 @@ func TestBackgroundWork(t *testing.T) {
 		if len(running) != 1 || running[0].Kind != "shell" || running[0].Title != "Wait" {
 			t.Errorf("background: %+v", running)
 		}
-		if calls := ofKind(k.events(), event.ToolCall); len(calls) != 1 || !calls[0].Body.Tool.Background || calls[0].Status != event.InProgress {
+		if calls := ofKind(k.events()[:n], event.ToolCall); len(calls) != 1 || !calls[0].Body.Tool.Background || calls[0].Status != event.InProgress {
 			t.Errorf("calls: %+v", calls)
 		}
 		b.write("go", "")
@@ -262,8 +263,12 @@ func TestCommandsAnswerWithoutTheModel(t *testing.T) {
 
 func TestRealDescribe(t *testing.T) {
 	b := newBench(t)
+	version, err := clis.Pinned("claude")
+	if err != nil {
+		t.Fatal(err)
+	}
 	d := New().Describe(t.Context(), b.host)
-	if d.Status != provider.Ready || d.Version != "2.1.332" || d.Account != "API key" || d.Executable != b.host.Executable {
+	if d.Status != provider.Ready || d.Version != version || d.Account != "API key" || d.Executable != b.host.Executable {
 		t.Errorf("signed in: %+v", d)
 	}
 	if len(d.Models) < 3 || d.Models[0].Value != "" || len(d.Models[0].Efforts) == 0 {
