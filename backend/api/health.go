@@ -28,7 +28,7 @@ func (w *window) get() Window {
 
 type focusRequest struct {
 	Body struct {
-		Link string `json:"link,omitempty" maxLength:"2048" pattern:"^berth://" doc:"What to open in it."`
+		Link string `json:"link,omitempty" maxLength:"2048" pattern:"^(berth://|$)" doc:"What to open in it."`
 	} `nameHint:"WindowFocus"`
 }
 
