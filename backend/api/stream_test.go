@@ -256,7 +256,7 @@ func TestSocketCarriesTheSameBatches(t *testing.T) {
 		}
 	}
 	w.putText(one.ID, "of the first")
-	b := text("of the first")
+	text("of the first")
 
 	// The client follows another chat; what is not understood changes nothing.
 	ctx := context.Background()
@@ -265,11 +265,11 @@ func TestSocketCarriesTheSameBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for b = w.next(c); !slices.Contains(b.Follows, two.ID); b = w.next(c) {
+	for !slices.Contains(w.next(c).Follows, two.ID) {
 	}
 	w.putText(one.ID, "not wanted")
 	w.putText(two.ID, "of the second")
-	b = text("of the second")
+	b := text("of the second")
 
 	// It goes, and resumes where it was.
 	if err := c.Close(websocket.StatusNormalClosure, ""); err != nil {
