@@ -151,7 +151,9 @@ endif
 
 .PHONY: package-linux
 package-linux: build build-headless $(NFPM)
-	mkdir -p dist
+	mkdir -p dist bin/completion
+	bin/berth-headless completion bash > bin/completion/berth.bash
+	bin/berth-headless completion zsh > bin/completion/_berth
 	VERSION=$(VERSION) ARCH=$(ARCH) $(NFPM) package --config build/linux/nfpm.yaml --packager deb --target dist/
 	tar -C bin --transform 's,^,berth-$(VERSION)/,' -czf dist/berth-$(VERSION)-linux-$(ARCH).tar.gz berth berth-headless
 

@@ -44,7 +44,7 @@ func (sh *shell) host(ctx context.Context, o hosting) (*host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find Berth's own program: %w", err)
 	}
-	log, file := openLog(o.state, sh.err, o.level)
+	log, file := openLog(o.state, backendLog, sh.err, o.level)
 	log.Info("start", "version", version(), "kind", o.kind, "pid", os.Getpid())
 	b, err := backend.Open(ctx, backend.Options{
 		State: o.state, Version: build.Version, Kind: o.kind, Pages: frontend.Files(), Self: self, Log: log,

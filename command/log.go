@@ -11,21 +11,23 @@ import (
 	"time"
 )
 
-// The log of a backend: JSON lines in <state>/logs, apart from the database.
+// Logs: JSON lines in <state>/logs, apart from the database; one for the
+// backend, and one for a window that is the client of another's.
 const (
-	logName = "berth.log"
+	backendLog = "berth.log"
+	windowLog  = "window.log"
 	// maxLog is the size at which a log is turned over, and keptLogs how many
 	// older ones stay: 20 MiB at most hold days of work.
 	maxLog   = 4 << 20
 	keptLogs = 4
 )
 
-// openLog gives the log of a backend. Lines of level and above also go to
+// openLog gives the log of that name. Lines of level and above also go to
 // standard error. A log that cannot be written is set aside; diagnostics
 // never keep Berth from starting.
-func openLog(state string, stderr io.Writer, level slog.Level) (*slog.Logger, io.Closer) {
+func openLog(state, name string, stderr io.Writer, level slog.Level) (*slog.Logger, io.Closer) {
 	screen := slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: redact})
-	file, err := openRotating(filepath.Join(state, "logs", logName), maxLog, keptLogs)
+	file, err := openRotating(filepath.Join(state, "logs", name), maxLog, keptLogs)
 	if err != nil {
 		log := slog.New(screen)
 		log.Warn("nothing is logged to a file", "error", err)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestLogIsTurnedOver(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "logs", logName)
+	path := filepath.Join(t.TempDir(), "logs", backendLog)
 	r, err := openRotating(path, 100, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -36,14 +36,14 @@ func TestLogIsTurnedOver(t *testing.T) {
 
 func TestDamagedLogIsSetAside(t *testing.T) {
 	state := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(state, "logs", logName), 0o700); err != nil { // a directory in its place
+	if err := os.MkdirAll(filepath.Join(state, "logs", backendLog), 0o700); err != nil { // a directory in its place
 		t.Fatal(err)
 	}
 	var screen bytes.Buffer
-	log, file := openLog(state, &screen, slog.LevelInfo)
+	log, file := openLog(state, backendLog, &screen, slog.LevelInfo)
 	defer file.Close()
 	log.Info("hello")
-	if data, err := os.ReadFile(filepath.Join(state, "logs", logName)); err != nil || !strings.Contains(string(data), "hello") {
+	if data, err := os.ReadFile(filepath.Join(state, "logs", backendLog)); err != nil || !strings.Contains(string(data), "hello") {
 		t.Errorf("the log holds %q, %v", data, err)
 	}
 	if aside, _ := filepath.Glob(filepath.Join(state, "logs", "*.damaged-*")); len(aside) != 1 {
@@ -57,7 +57,7 @@ func TestStartGoesOnWithoutALog(t *testing.T) {
 		t.Fatal(err)
 	}
 	var screen bytes.Buffer
-	log, file := openLog(state, &screen, slog.LevelInfo)
+	log, file := openLog(state, backendLog, &screen, slog.LevelInfo)
 	defer file.Close()
 	log.Info("hello")
 	if !strings.Contains(screen.String(), "nothing is logged to a file") || !strings.Contains(screen.String(), "hello") {
@@ -68,10 +68,10 @@ func TestStartGoesOnWithoutALog(t *testing.T) {
 func TestSecretsStayOutOfTheLog(t *testing.T) {
 	state := t.TempDir()
 	var screen bytes.Buffer
-	log, file := openLog(state, &screen, slog.LevelInfo)
+	log, file := openLog(state, backendLog, &screen, slog.LevelInfo)
 	log.Info("x", "token", "hush", "path", "seen")
 	file.Close()
-	data, err := os.ReadFile(filepath.Join(state, "logs", logName))
+	data, err := os.ReadFile(filepath.Join(state, "logs", backendLog))
 	if err != nil {
 		t.Fatal(err)
 	}

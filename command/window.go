@@ -88,7 +88,8 @@ func (sh *shell) attach(ctx context.Context, state, link string, held *backend.H
 	if _, err := b.Health(ctx); err != nil {
 		return fmt.Errorf("%w, and it does not answer: %w", held, err)
 	}
-	log := slog.New(slog.NewTextHandler(sh.err, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: redact}))
+	log, file := openLog(state, windowLog, sh.err, slog.LevelWarn)
+	defer file.Close()
 	return sh.window(ctx, app.Options{
 		State: state, Socket: app.SocketBeside(held.By.Socket), Version: build.Version,
 		Handler: through(b, log), Backend: b, Attached: true, Link: link, Log: log,
