@@ -33,7 +33,7 @@ endif
 # Marks of what was done once; `make clean` forgets them.
 DONE := .make
 # Build tools by name and version, shared between checkouts.
-tool = $(CACHE)/tools/$(1)-$(shell awk '$$1 == "$(2)" {print $$2}' tools/go.mod)-$(GOVERSION)$(EXE)
+tool = $(CACHE)/tools/$(1)-$(shell awk '$$1 == "$(2)" && $$2 ~ /^v/ {print $$2}' tools/go.mod)-$(GOVERSION)$(EXE)
 STATICCHECK := $(call tool,staticcheck,honnef.co/go/tools)
 GOLANGCI := $(call tool,golangci-lint,github.com/golangci/golangci-lint/v2)
 NFPM := $(call tool,nfpm,github.com/goreleaser/nfpm/v2)

@@ -31,7 +31,7 @@ func (sh *shell) askCommand() *cobra.Command {
 			"The answer goes to standard output, all else to standard error. PROMPT - reads standard input.\n" +
 			"Exit codes: 0 completed, 1 failed or interrupted, 2 wrong command line, 3 stopped.",
 		Example: "  berth ask --agent claude --cwd . \"What does this project do?\"\n" +
-			"  git diff | berth ask --agent codex --permissions plan \"$(cat -)\"\n" +
+			"  git diff | berth ask --agent codex --permissions plan -\n" +
 			"  berth ask --chat chat_01h… --approve all \"Go on\"",
 	}
 	a.message.flags(c)
