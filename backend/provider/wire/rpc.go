@@ -137,7 +137,7 @@ func (c *RPC) Call(ctx context.Context, method string, params, result any) (prov
 	if err != nil {
 		return sent, err
 	}
-	defer c.take(id)
+	defer func() { _ = c.take(id) }()
 	var m Message
 	select {
 	case m = <-reply:
