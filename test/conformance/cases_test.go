@@ -18,6 +18,8 @@ type testCase struct {
 	// needs is the capability; nil if every agent must hold it.
 	needs func(provider.Capabilities) bool
 	mode  provider.Permission // ask if empty
+	// whole says that the case is also held through the whole program.
+	whole bool
 	run   func(t *testing.T, b *bench, k talk)
 }
 
@@ -42,7 +44,7 @@ func usage(c provider.Capabilities) bool        { return c.Usage }
 const awkward = "  \"Hi\" 'there' \\n $HOME `x` <b>&amp;</b> [[ ]]\n\n\t你好，世界 👩🏽‍🚀 e\u0301\r\nlast line  \n"
 
 var cases = []testCase{
-	{name: "answer", run: func(t *testing.T, b *bench, k talk) {
+	{name: "answer", whole: true, run: func(t *testing.T, b *bench, k talk) {
 		k.send(awkward)
 		wantState(t, k.ended(), "completed")
 		if got, want := said(k.items(), event.Answer), "You said: "+awkward; got != want {
@@ -62,7 +64,7 @@ var cases = []testCase{
 		}
 		delivered(t, b, text)
 	}},
-	{name: "tool allowed", needs: approvals, run: func(t *testing.T, b *bench, k talk) {
+	{name: "tool allowed", whole: true, needs: approvals, run: func(t *testing.T, b *bench, k talk) {
 		text := shell("echo made > made.txt && cat made.txt")
 		k.send(text)
 		r := k.asked(event.Approval)
@@ -85,7 +87,7 @@ var cases = []testCase{
 		result(t, b, text, "made")
 		delivered(t, b, text)
 	}},
-	{name: "tool denied", needs: approvals, run: func(t *testing.T, b *bench, k talk) {
+	{name: "tool denied", whole: true, needs: approvals, run: func(t *testing.T, b *bench, k talk) {
 		text := shell("echo made > made.txt")
 		k.send(text)
 		k.decide(k.asked(event.Approval), "not in this folder", event.RejectOnce)
@@ -105,12 +107,12 @@ var cases = []testCase{
 		wantState(t, k.ended(), "completed")
 		delivered(t, b, text, "And now?")
 	}},
-	{name: "edit shown as a diff", needs: approvals, run: func(t *testing.T, b *bench, k talk) {
+	{name: "edit shown as a diff", whole: true, needs: approvals, run: func(t *testing.T, b *bench, k talk) {
 		path := b.file("edit.txt", "one\ntwo\nthree\n")
 		text := modelserver.Directive(modelserver.Step{Scenario: "read", Path: path}) +
 			modelserver.Directive(modelserver.Step{Scenario: "edit", Path: path, Old: "two", New: "zwei"})
 		k.send(text)
-		end := allowAll(k)
+		end := k.allow()
 		wantState(t, end, "completed")
 		if got := read(b, "edit.txt"); got != "one\nzwei\nthree\n" {
 			t.Errorf("the file holds %q", got)
@@ -139,7 +141,7 @@ var cases = []testCase{
 			t.Errorf("the file holds %q", got)
 		}
 	}},
-	{name: "question", needs: questions, run: func(t *testing.T, b *bench, k talk) {
+	{name: "question", whole: true, needs: questions, run: func(t *testing.T, b *bench, k talk) {
 		text := modelserver.Directive(modelserver.Step{Scenario: "question", Question: "Which colour?", Options: []string{"Red", "Blue"}})
 		k.send(text)
 		r := k.asked(event.Question)
@@ -230,21 +232,6 @@ const marker = "Instruction marker 4711."
 
 func shell(command string) string {
 	return modelserver.Directive(modelserver.Step{Scenario: "shell", Command: command})
-}
-
-// allowAll allows whatever is asked until the turn ends.
-func allowAll(k talk) ending {
-	d, ok := k.(*driverTalk)
-	if !ok {
-		panic("unknown talk")
-	}
-	for {
-		d.until("a request or the end", func() bool { return len(d.pending) > 0 || len(d.ends) > 0 })
-		if len(d.pending) == 0 {
-			return d.ended()
-		}
-		k.decide(k.asked(event.Approval), "", event.AllowOnce)
-	}
 }
 
 // delivered checks that each text reached the model once, byte for byte.

@@ -15,22 +15,41 @@ func TestDrivers(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
 			t.Run("declares", func(t *testing.T) { declares(t, a) })
-			for _, c := range slices.Concat(cases, strainCases, lifeCases) {
-				if c.needs != nil && !c.needs(a.can) {
-					continue // "declares" holds that the driver says the same
-				}
-				if why, ok := a.except[c.name]; ok {
-					t.Logf("%s: %s", c.name, why)
-					continue
-				}
-				t.Run(c.name, func(t *testing.T) {
-					b := newBench(t, a)
-					mode := cmp.Or(a.modeFor[c.name], c.mode)
-					c.run(t, b, b.talk(provider.Spec{Mode: mode, Instructions: marker}))
-					if !t.Failed() {
-						count("driver/" + a.name)
-					}
-				})
+			a.runCases(t, false)
+		})
+	}
+}
+
+// TestProgram runs the cases that ask most of the parts above the drivers
+// through berth serve.
+func TestProgram(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) { a.runCases(t, true) })
+	}
+}
+
+func (a agent) runCases(t *testing.T, wholeProgram bool) {
+	group := "driver/" + a.name
+	if wholeProgram {
+		group = "program/" + a.name
+	}
+	for _, c := range slices.Concat(cases, strainCases, lifeCases) {
+		if wholeProgram && !c.whole {
+			continue
+		}
+		if c.needs != nil && !c.needs(a.can) {
+			continue // "declares" holds that the driver says the same
+		}
+		if why, ok := a.except[c.name]; ok {
+			t.Logf("%s: %s", c.name, why)
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, a, wholeProgram)
+			mode := cmp.Or(a.modeFor[c.name], c.mode)
+			c.run(t, b, b.talk(provider.Spec{Mode: mode, Instructions: marker}))
+			if !t.Failed() {
+				count(group)
 			}
 		})
 	}
@@ -39,7 +58,7 @@ func TestDrivers(t *testing.T) {
 // declares checks the description: version, readiness, and that the driver
 // declares exactly what the cases below rely on.
 func declares(t *testing.T, a agent) {
-	b := newBench(t, a)
+	b := newBench(t, a, false)
 	k := b.talk(provider.Spec{}) // some agents tell what they can only in a conversation
 	k.send("hello")
 	wantState(t, k.ended(), "completed")

@@ -17,6 +17,7 @@ import (
 	"berth/backend/store"
 	"berth/test/clis"
 	"berth/test/modelserver"
+	"berth/test/program"
 )
 
 // realClock is the time drivers run on here.
@@ -38,10 +39,14 @@ type bench struct {
 	dir    string // the chats' folder
 	state  string
 	db     *store.DB
+	// program says that the whole program is the route; berth is it, while it
+	// runs.
+	program bool
+	berth   *program.Program
 }
 
 // newBench fails if the agent is missing or of another version.
-func newBench(t *testing.T, a agent) *bench {
+func newBench(t *testing.T, a agent, wholeProgram bool) *bench {
 	t.Helper()
 	path, err := clis.Find(a.command)
 	if err != nil {
@@ -65,7 +70,7 @@ func newBench(t *testing.T, a agent) *bench {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, agent: a, model: model, driver: a.driver(), dir: dir, state: t.TempDir()}
+	b := &bench{t: t, agent: a, model: model, driver: a.driver(), dir: dir, state: newState(t), program: wholeProgram}
 	b.host = provider.Host{Executable: path, Env: env, Scratch: filepath.Join(b.state, "scratch"), Version: "conformance", Clock: realClock{}}
 	if b.host.Self, err = os.Executable(); err != nil {
 		t.Fatal(err)
@@ -79,19 +84,38 @@ func newBench(t *testing.T, a agent) *bench {
 	return b
 }
 
+// newState makes a state directory with a short path: a socket lives in it.
+func newState(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "berth-state-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // explain tells after a failure what the model server received.
 func (b *bench) explain() {
 	if !b.t.Failed() {
 		return
 	}
 	for _, r := range b.model.Requests() {
-		b.t.Logf("request %d: %s %s%s, texts %.300q, results %.300q", r.N, r.Path, r.Outcome, " "+r.Side, r.Texts, r.Results)
+		b.t.Logf("request %d: %s %s%s, texts %.1000q, results %.300q", r.N, r.Path, r.Outcome, " "+r.Side, r.Texts, r.Results)
 	}
 }
 
 // start opens what a start of Berth opens, and stop closes it.
 func (b *bench) start() {
 	b.t.Helper()
+	if b.program {
+		b.serve()
+		return
+	}
 	db, err := store.Open(context.Background(), filepath.Join(b.state, "berth.db"))
 	if err != nil {
 		b.t.Fatal(err)
@@ -101,11 +125,15 @@ func (b *bench) start() {
 }
 
 func (b *bench) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if b.berth != nil {
+		b.endServe(ctx)
+		return
+	}
 	if b.db == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	if err := b.host.Processes.Close(ctx); err != nil {
 		b.t.Errorf("processes are left: %v", err)
 	}
@@ -113,6 +141,28 @@ func (b *bench) stop() {
 		b.t.Error(err)
 	}
 	b.db = nil
+}
+
+// processes counts the processes that work for the chats.
+func (b *bench) processes() int {
+	b.t.Helper()
+	if b.berth == nil {
+		return len(b.host.Processes.List())
+	}
+	list, err := b.berth.Processes(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return len(list)
+}
+
+// talk opens a chat by the bench's route.
+func (b *bench) talk(spec provider.Spec) talk {
+	b.t.Helper()
+	if b.berth != nil {
+		return b.programTalk(spec)
+	}
+	return b.driverTalk(spec)
 }
 
 // file writes a file into the chats' folder and gives its path.
@@ -142,7 +192,7 @@ type driverTalk struct {
 	closed   bool
 }
 
-func (b *bench) talk(spec provider.Spec) *driverTalk {
+func (b *bench) driverTalk(spec provider.Spec) *driverTalk {
 	b.t.Helper()
 	if spec.Cwd == "" {
 		spec.Cwd = b.dir
@@ -389,6 +439,18 @@ func (k *driverTalk) ended() ending {
 		k.t.Error("the turn completed although the message was never accepted")
 	}
 	return end
+}
+
+// allow allows whatever is asked until the turn ends.
+func (k *driverTalk) allow() ending {
+	k.t.Helper()
+	for {
+		k.until("a request or the end", func() bool { return len(k.pending) > 0 || len(k.ends) > 0 })
+		if len(k.pending) == 0 {
+			return k.ended()
+		}
+		k.decide(k.asked(event.Approval), "", event.AllowOnce)
+	}
 }
 
 func (k *driverTalk) items() []item          { return k.list }

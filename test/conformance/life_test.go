@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"berth/backend/event"
@@ -20,7 +19,7 @@ import (
 // lifeCases are about turns that do not simply run to their end: interrupts,
 // restarts, lost agents, several chats.
 var lifeCases = []testCase{
-	{name: "interrupt in mid-answer", needs: interrupt, run: func(t *testing.T, b *bench, k talk) {
+	{name: "interrupt in mid-answer", whole: true, needs: interrupt, run: func(t *testing.T, b *bench, k talk) {
 		slow := modelserver.Directive(modelserver.Step{Scenario: "slow", Words: 600, MS: 50})
 		k.send(slow)
 		k.seen("the fifth word", func(items []item) bool { return strings.Contains(said(items, event.Answer), "word0005") })
@@ -34,7 +33,7 @@ var lifeCases = []testCase{
 		wantState(t, k.ended(), "completed")
 		delivered(t, b, slow, "Still there?")
 	}},
-	{name: "interrupt in mid-tool", needs: interrupt, mode: provider.Full, run: func(t *testing.T, b *bench, k talk) {
+	{name: "interrupt in mid-tool", whole: true, needs: interrupt, mode: provider.Full, run: func(t *testing.T, b *bench, k talk) {
 		text := shell("echo $$ > pid.txt; exec sleep 300")
 		k.send(text)
 		k.seen("the running tool", func(items []item) bool {
@@ -47,12 +46,12 @@ var lifeCases = []testCase{
 		k.send("Still there?")
 		wantState(t, k.ended(), "completed")
 		delivered(t, b, text, "Still there?")
-		closeTalk(k)
+		k.close()
 		if alive(pid) {
 			t.Errorf("the command (pid %d) outlived its chat", pid)
 		}
 	}},
-	{name: "resume after a restart", needs: resume, run: func(t *testing.T, b *bench, k talk) {
+	{name: "resume after a restart", whole: true, needs: resume, run: func(t *testing.T, b *bench, k talk) {
 		k.send("First message.")
 		wantState(t, k.ended(), "completed")
 		k.restart(false)
@@ -70,7 +69,7 @@ var lifeCases = []testCase{
 		remembered(t, b, "Forked message.", "First message.")
 		delivered(t, b, "First message.", "Forked message.")
 	}},
-	{name: "resume after SIGKILL of the agent", needs: resume, run: func(t *testing.T, b *bench, k talk) {
+	{name: "resume after SIGKILL of the agent", whole: true, needs: resume, run: func(t *testing.T, b *bench, k talk) {
 		k.send("First message.")
 		wantState(t, k.ended(), "completed")
 		slow := modelserver.Directive(modelserver.Step{Scenario: "slow", Words: 600, MS: 50})
@@ -94,7 +93,7 @@ var lifeCases = []testCase{
 		wantState(t, k.ended(), "completed")
 		delivered(t, b, slow, "Steered message.")
 	}},
-	{name: "two chats at once", run: func(t *testing.T, b *bench, k talk) {
+	{name: "two chats at once", whole: true, run: func(t *testing.T, b *bench, k talk) {
 		other := b.talk(provider.Spec{Instructions: marker})
 		for name, one := range map[string]talk{"a": k, "b": other} {
 			one.send(modelserver.Directive(modelserver.Step{Scenario: "slow", Words: 20, MS: 50, Thought: "chat " + name}))
@@ -106,12 +105,12 @@ var lifeCases = []testCase{
 			}
 		}
 		if b.agent.shared {
-			if n := len(b.host.Processes.List()); n != 1 {
+			if n := b.processes(); n != 1 {
 				t.Errorf("%d processes for two chats of an agent that needs one", n)
 			}
 		}
 	}},
-	{name: "image attached", needs: images, run: func(t *testing.T, b *bench, k talk) {
+	{name: "image attached", whole: true, needs: images, run: func(t *testing.T, b *bench, k talk) {
 		path := filepath.Join(b.dir, "dot.png")
 		if err := os.WriteFile(path, png, 0o644); err != nil {
 			t.Fatal(err)
@@ -126,7 +125,7 @@ var lifeCases = []testCase{
 		}
 		t.Error("the picture never reached the model")
 	}},
-	{name: "file attached", needs: attachments, run: func(t *testing.T, b *bench, k talk) {
+	{name: "file attached", whole: true, needs: attachments, run: func(t *testing.T, b *bench, k talk) {
 		path := b.file("notes of today.txt", "remember the milk\n")
 		k.send("What is in the file?", path)
 		wantState(t, k.ended(), "completed")
@@ -205,12 +204,4 @@ func waitPid(t *testing.T, b *bench, name string) int {
 		return err == nil
 	})
 	return pid
-}
-
-func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
-
-func closeTalk(k talk) {
-	if d, ok := k.(*driverTalk); ok {
-		d.close()
-	}
 }

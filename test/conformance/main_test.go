@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"berth/backend/provider/demo"
+	"berth/test/program"
 )
 
 // runEnv starts the real agents; without it the package only says that it
@@ -45,6 +47,23 @@ func TestMain(m *testing.M) {
 		fmt.Println("conformance with the real agents is not run here: make conformance")
 		os.Exit(0)
 	}
+	os.Exit(run(m))
+}
+
+// binary is the Berth of the program's cases.
+var binary string
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "berth-conformance-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if binary, err = program.Build(context.Background(), dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	code := m.Run()
 	if whole() {
 		if err := enough(); err != nil {
@@ -52,7 +71,7 @@ func TestMain(m *testing.M) {
 			code = max(code, 1)
 		}
 	}
-	os.Exit(code)
+	return code
 }
 
 // whole says whether nothing was left out by a flag.

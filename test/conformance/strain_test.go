@@ -13,7 +13,7 @@ import (
 // strainCases are about models that fail, and about answers that are hard to
 // carry.
 var strainCases = []testCase{
-	{name: "429, then success", run: func(t *testing.T, b *bench, k talk) {
+	{name: "429, then success", whole: true, run: func(t *testing.T, b *bench, k talk) {
 		soon := 1
 		text := "Try. " + modelserver.Directive(modelserver.Step{Scenario: "status", Code: 429, RetryAfter: &soon})
 		k.send(text)
@@ -29,7 +29,7 @@ var strainCases = []testCase{
 		wantState(t, k.ended(), "completed")
 		delivered(t, b, text)
 	}},
-	{name: "request refused", run: func(t *testing.T, _ *bench, k talk) {
+	{name: "request refused", whole: true, run: func(t *testing.T, _ *bench, k talk) {
 		k.send("Try. " + modelserver.Directive(modelserver.Step{Scenario: "status", Code: 400, Times: -1}))
 		end := k.ended()
 		wantState(t, end, "failed")

@@ -26,6 +26,8 @@ type talk interface {
 	decide(r request, reason string, kinds ...event.OptionKind)
 	// choose answers the first question of a request.
 	choose(r request, answer string)
+	// allow allows whatever is asked until the turn ends.
+	allow() ending
 	// seen waits until the items look right.
 	seen(what string, ok func([]item) bool)
 	// ended waits for the end of the turn.
@@ -39,6 +41,8 @@ type talk interface {
 	// restart ends Berth's side and begins anew with the same conversation,
 	// or with a fork of it.
 	restart(fork bool)
+	// close ends the chat's process.
+	close()
 }
 
 // item is an entry of the timeline as a case looks at it.
