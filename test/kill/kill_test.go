@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Texts for the demo agent that play longer than a plain answer.
+// Texts that make the demo agent take its time, and ask for permission.
 const (
-	slowText = "/slow 3"
-	editText = "/edit"
+	demoSlow = "/slow 3"
+	demoAsk  = "/edit"
 )
 
 // TestDemo strikes every point with the demo agent.
@@ -22,7 +22,7 @@ func TestDemo(t *testing.T) {
 	all := strikes(points)
 	for _, s := range all {
 		t.Run(s.name(), func(t *testing.T) {
-			w := &world{t: t, state: newState(t), name: agentName}
+			w := &world{t: t, state: newState(t), name: agentName, atAgent: true, slow: demoSlow, ask: demoAsk}
 			w.agent = installRecorder(t, w.state)
 			w.strike(s, sampleFolder(t))
 			struck[s.point] = true

@@ -134,7 +134,7 @@ func (w *world) oneTerminalEvent(db *sql.DB, events []logged) {
 		if !state.Terminal() {
 			w.t.Errorf("turn %s is left %s", id, state)
 		}
-		if state == chat.TurnCompleted || state == chat.TurnInterrupted {
+		if state == chat.TurnCompleted || state == chat.TurnInterrupted && w.atAgent {
 			w.reachedAgent(text)
 		}
 	}

@@ -41,8 +41,13 @@ type world struct {
 	t     *testing.T
 	state string
 	agent agentUnder
-	name  string // of the agent
-	env   []string
+	// atAgent says that received counts at the agent's own input; a message
+	// that an agent took need not have reached the model behind it.
+	atAgent bool
+	name    string // of the agent
+	slow    string // a text that is answered slowly
+	ask     string // a text whose work needs a permission
+	env     []string
 
 	program  *program.Program
 	chat     string
@@ -160,13 +165,13 @@ func (w *world) play(s script) {
 			w.send("The second message")
 		}
 	case scriptQueue:
-		w.send(slowText)
+		w.send(w.slow)
 		w.send("The queued message")
 	case scriptAsk:
-		w.send(editText)
+		w.send(w.ask)
 		w.allow()
 	case scriptStop:
-		w.send(slowText)
+		w.send(w.slow)
 		if w.until(func(c chat.Chat) bool { return c.Turn != nil && c.Turn.State == chat.TurnRunning }) {
 			ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 			defer cancel()
