@@ -1,4 +1,4 @@
-import type { Batch } from "../api/types";
+import type { Batch, Upload } from "../api/types";
 
 /**
  * The one way to the backend. The window and the browser differ in what
@@ -15,14 +15,17 @@ export interface Transport {
   /** Opens the one stream of live updates of this page. */
   subscribe(sink: StreamSink): Subscription;
 
-  /** Sends a file in slices and gives its id. */
-  upload(file: File, options: UploadOptions): Promise<string>;
+  /** Sends a file in slices. */
+  upload(file: File, options: UploadOptions): Promise<Upload>;
 
   /**
    * An address under which an `<img>` can load a file that Berth keeps, good
    * until `release` is called.
    */
   fileUrl(id: string): Promise<{ url: string; release: () => void }>;
+
+  /** Saves a file that Berth keeps where the user says. */
+  saveFile(id: string, name: string): Promise<void>;
 
   /** Opens a link of the web outside Berth. */
   openExternal(url: string): void;
@@ -45,7 +48,7 @@ export type StreamSink = {
 export type ConnectionStatus =
   | { state: "connecting" }
   | { state: "online" }
-  /** It broke; `since` is when it last worked. */
+  /** It broke; `since` is when it last worked, `retryAt` when it is tried again. */
   | { state: "reconnecting"; since: number; attempt: number; retryAt: number }
   /** The backend refused the token: nothing is tried again before a new one is given. */
   | { state: "unauthorised" };
