@@ -1,7 +1,7 @@
 /**
  * F6 walks the regions of the window. A region is an element with
- * `data-region`; it is entered at the element marked `data-region-entry`, else
- * at its first focusable one.
+ * `data-region`; it is entered at itself if it takes the focus, at the element
+ * marked `data-region-entry`, else at its first focusable one.
  */
 export const regionOrder = ["sidebar", "timeline", "request", "queue", "composer", "inspector"] as const;
 export type Region = (typeof regionOrder)[number];
@@ -9,6 +9,7 @@ export type Region = (typeof regionOrder)[number];
 const FOCUSABLE = "button:not([tabindex='-1']), [href], input, textarea, select, [tabindex='0']";
 
 function entryOf(region: Element): HTMLElement | null {
+  if (region instanceof HTMLElement && region.tabIndex >= 0) return region;
   return (
     region.querySelector<HTMLElement>("[data-region-entry]") ?? region.querySelector<HTMLElement>(FOCUSABLE)
   );

@@ -126,7 +126,8 @@ function applyEvent(state: LiveState, event: StreamEvent): LiveState {
 function withTurn(timeline: Timeline, turn: Turn): Timeline {
   const turns = new Map(timeline.turns);
   turns.delete(turn.id);
-  turns.set(turn.id, turn);
+  // The text of a turn stands in its item; two hundred long ones would not be small.
+  turns.set(turn.id, { ...turn, text: "" });
   for (const id of turns.keys()) {
     if (turns.size <= MAX_TURNS) break;
     turns.delete(id);

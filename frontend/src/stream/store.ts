@@ -34,6 +34,8 @@ export function dispatch(action: Action): void {
 /** Opens the stream; called once at start, and again after a new token was given. */
 export function connect(): void {
   subscription?.close();
+  // A page that comes back goes on from a fresh snapshot.
+  dispatch({ type: "status", status: { state: "connecting" } });
   subscription = transport().subscribe({
     onStatus: (status) => {
       if (JSON.stringify(status) !== JSON.stringify(useLive.getState().connection))

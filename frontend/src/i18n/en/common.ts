@@ -6,6 +6,7 @@ export const common = {
   tryAgain: "Try again",
   copy: "Copy",
   copied: "Copied",
+  copyFailed: "The clipboard did not take it.",
   open: "Open",
   remove: "Remove",
   undo: "Undo",

@@ -1,7 +1,26 @@
-import { groups } from "./groups";
+import { app } from "./app";
 import { common } from "./common";
+import { composer } from "./composer";
+import { groups } from "./groups";
+import { inspector } from "./inspector";
+import { links } from "./links";
+import { queue } from "./queue";
+import { requests } from "./requests";
 import { sidebar } from "./sidebar";
 import { states } from "./states";
+import { timeline } from "./timeline";
 
 /** English is the source: the other catalogues have the same keys and placeholders (tested). */
-export const en = { common, groups, sidebar, states } as const;
+export const en = {
+  app,
+  common,
+  composer,
+  groups,
+  inspector,
+  links,
+  queue,
+  requests,
+  sidebar,
+  states,
+  timeline,
+} as const;

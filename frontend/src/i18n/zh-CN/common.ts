@@ -9,6 +9,7 @@ export const common: Words<typeof en> = {
   tryAgain: "重试",
   copy: "复制",
   copied: "已复制",
+  copyFailed: "剪贴板没有接收。",
   open: "打开",
   remove: "移除",
   undo: "撤销",

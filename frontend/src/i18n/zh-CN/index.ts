@@ -1,8 +1,27 @@
 import type { Words } from "../catalogue";
 import type { en } from "../en";
-import { groups } from "./groups";
+import { app } from "./app";
 import { common } from "./common";
+import { composer } from "./composer";
+import { groups } from "./groups";
+import { inspector } from "./inspector";
+import { links } from "./links";
+import { queue } from "./queue";
+import { requests } from "./requests";
 import { sidebar } from "./sidebar";
 import { states } from "./states";
+import { timeline } from "./timeline";
 
-export const zhCN: Words<typeof en> = { common, groups, sidebar, states };
+export const zhCN: Words<typeof en> = {
+  app,
+  common,
+  composer,
+  groups,
+  inspector,
+  links,
+  queue,
+  requests,
+  sidebar,
+  states,
+  timeline,
+};

@@ -1,0 +1,36 @@
+import type { Words } from "../catalogue";
+import type { app as en } from "../en/app";
+
+export const app: Words<typeof en> = {
+  conversation: "对话",
+  inspector: "检查器",
+  sidebar: "侧栏",
+  folder: "复制文件夹路径：{{path}}",
+  chatMenu: "会话菜单",
+  untitled: "新会话",
+  noChat: "没有打开的会话",
+  noChatText: "在左侧选择一个会话，或新建一个。",
+  newChat: "新建会话",
+  tryDemo: "试用演示",
+  demoFailed: "无法启动演示：{{error}}",
+  demoTag: "演示",
+  reconnecting: "正在重新连接，第 {{attempt}} 次，{{wait}} 后再试",
+  reconnectNow: "立即",
+  offline: "无法连接 Berth。显示的是 {{time}} 的内容。",
+  tryNow: "立即重试",
+  diskFull: "磁盘已满，不接收新消息。",
+  damaged: "数据库已损坏，不接收新消息。",
+  closing: "Berth 正在关闭，不接收新消息。",
+  fenced: "停止未确认。",
+  fencedText: "此会话不会开始新的工作。{{reason}}",
+  checkAgain: "再次检查",
+  dead: "智能体已不在，此对话无法继续。",
+  token: {
+    title: "此计算机上的 Berth",
+    text: "此页面需要 “berth serve” 启动时输出的令牌。令牌只保存在此标签页中。",
+    label: "令牌",
+    open: "打开",
+    wrong: "Berth 不认识此令牌。它在 “berth serve” 输出的那一行中，使用 --rotate-token 后会改变。",
+    where: "在这台计算机上，它也保存在状态目录的 run/token 文件中。",
+  },
+};

@@ -1,0 +1,207 @@
+import { useRef, useState, type FormEvent, type KeyboardEvent } from "react";
+import { useTranslation } from "react-i18next";
+import type { AskRequest, GivenAnswer } from "../api/types";
+import { isComposing } from "../app/keys";
+import { FileCard } from "../timeline/DiffCard";
+import { Coloured } from "../timeline/CodeBlock";
+import { Button } from "../ui/Button";
+import { choicesOf, isReject, type Choice } from "./answer";
+
+type Props = {
+  request: AskRequest;
+  /** Why it cannot be answered now. */
+  off: string | undefined;
+  onAnswer: (answer: GivenAnswer) => void;
+  /** The form of the reason is open. */
+  giving: boolean;
+  onGiving: (open: boolean) => void;
+  large?: boolean;
+};
+
+/** What is asked, what it reaches, and the answers. */
+export function Approval({ request, off, onAnswer, giving, onGiving, large }: Props) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Asked request={request} />
+      <Facts request={request} />
+      {giving ? (
+        <Reason
+          off={off}
+          onCancel={() => onGiving(false)}
+          onReason={(reason) => {
+            const option =
+              request.options?.find((one) => isReject(one) && one.reason) ?? request.options?.find(isReject);
+            if (option) onAnswer({ option: option.id, reason });
+          }}
+        />
+      ) : (
+        <Answers
+          choices={choicesOf(request, {
+            allowOnce: t("requests.allowOnce"),
+            allowSession: t("requests.allowSession"),
+            deny: t("requests.deny"),
+          })}
+          off={off}
+          onChoose={(option) => onAnswer({ option })}
+          onReason={() => onGiving(true)}
+          large={large}
+        />
+      )}
+    </>
+  );
+}
+
+/** The command, the change or the input, whole. */
+function Asked({ request }: { request: AskRequest }) {
+  const { t } = useTranslation();
+  if (request.command) {
+    return (
+      <div className="cmd" tabIndex={0} role="group" aria-label={t("requests.input")}>
+        <span className="ter">$ </span>
+        <Coloured code={request.command} lang="bash" />
+      </div>
+    );
+  }
+  if (request.files && request.files.length > 0) {
+    return (
+      <div className="asked-files">
+        {request.files.map((file) => (
+          <FileCard key={file.path} id={`${request.id} ${file.path}`} file={file} status="asked" />
+        ))}
+      </div>
+    );
+  }
+  if (request.input === undefined || request.input === null) return null;
+  const text = typeof request.input === "string" ? request.input : JSON.stringify(request.input, null, 2);
+  if (text === "{}" || text === "") return null;
+  return (
+    <div className="cmd" tabIndex={0} role="group" aria-label={t("requests.input")}>
+      <Coloured code={text} lang="json" />
+    </div>
+  );
+}
+
+function Facts({ request }: { request: AskRequest }) {
+  const { t } = useTranslation();
+  const facts = [
+    request.cwd && t("requests.in", { folder: request.cwd }),
+    request.host && t("requests.host", { host: request.host }),
+    request.reason &&
+      request.reason !== request.title &&
+      t("requests.reasonGiven", { reason: request.reason }),
+  ].filter(Boolean);
+  if (facts.length === 0) return null;
+  return (
+    <div className="t12 sec facts">
+      {facts.map((fact) => `${fact}${/[.!?。]$/.test(String(fact)) ? "" : "."}`).join(" ")}
+    </div>
+  );
+}
+
+/** Enter is not an approval, on a button either: a letter, a click or the space bar is. */
+function noEnter(event: KeyboardEvent): void {
+  if (event.key === "Enter") event.preventDefault();
+}
+
+function Answers(props: {
+  choices: Choice[];
+  off: string | undefined;
+  onChoose: (option: string) => void;
+  onReason: () => void;
+  large?: boolean | undefined;
+}) {
+  const { t } = useTranslation();
+  const { choices, off, onChoose, large } = props;
+  const allow = choices.filter((choice) => !isReject(choice.option));
+  const reject = choices.filter((choice) => isReject(choice.option));
+  const size = large ? { large: true } : {};
+  return (
+    <div className="acts">
+      {allow.map(({ option, label, key }, at) => (
+        <Button
+          key={option.id}
+          {...size}
+          look={at === 0 ? "primary" : option.kind === "allow_always" ? "quiet" : "plain"}
+          className="choice"
+          {...(key ? { hint: key } : {})}
+          title={option.label}
+          off={off}
+          onKeyDown={noEnter}
+          onClick={() => onChoose(option.id)}
+        >
+          <span className="ell">{label}</span>
+        </Button>
+      ))}
+      <span className="sp" />
+      {reject.some(({ option }) => option.reason) && (
+        <Button {...size} look="quiet" className="cq-m" off={off} onClick={props.onReason}>
+          {t("requests.denyWithReason")}
+        </Button>
+      )}
+      {reject.map(({ option, label, key }) => (
+        <Button
+          key={option.id}
+          {...size}
+          className="choice"
+          {...(key ? { hint: key } : {})}
+          title={option.label}
+          off={off}
+          onClick={() => onChoose(option.id)}
+        >
+          <span className="ell">{label}</span>
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+// As the backend bounds a reason.
+const MAX_REASON = 8_000;
+
+function Reason({
+  off,
+  onReason,
+  onCancel,
+}: {
+  off: string | undefined;
+  onReason: (reason: string) => void;
+  onCancel: () => void;
+}) {
+  const { t } = useTranslation();
+  const [reason, setReason] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (off === undefined) onReason(reason.trim());
+  };
+  return (
+    <form className="acts" onSubmit={submit}>
+      <input
+        ref={field}
+        className="inp grow"
+        style={{ width: "auto" }}
+        aria-label={t("requests.reasonLabel")}
+        placeholder={t("requests.reason")}
+        maxLength={MAX_REASON}
+        value={reason}
+        // It was asked for by the user's own key or click.
+        autoFocus
+        onChange={(event) => setReason(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (isComposing(event.nativeEvent)) return;
+          if (event.key === "Escape") {
+            event.preventDefault();
+            onCancel();
+          }
+        }}
+      />
+      <Button look="quiet" onClick={onCancel}>
+        {t("common.cancel")}
+      </Button>
+      <Button submit off={off}>
+        {t("requests.deny")}
+      </Button>
+    </form>
+  );
+}
