@@ -102,7 +102,7 @@ describe("rows", () => {
     ]);
     expect(
       shape(deriveRows(input(items, { open: new Set(["turn_1"]), folded: new Set(["turn_1"]) }))),
-    ).toEqual(["user u1", "run-"]);
+    ).toEqual(["user u1", "run-", "answer a3"]);
   });
 
   it("put a sub-agent's calls inside its own, drawn when it is opened", () => {
