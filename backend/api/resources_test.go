@@ -1,8 +1,10 @@
 package api
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -231,6 +233,35 @@ func TestFolders(t *testing.T) {
 	if len(found.Files) != 1 || found.Files[0].Path != "notes.md" {
 		t.Errorf("%+v", found)
 	}
+}
+
+// TestPathsThatAreNotUTF8 walks to a chat in a folder whose name is bytes.
+func TestPathsThatAreNotUTF8(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(w.home, "caf\xe9")
+	if err := os.Mkdir(path, 0o755); err != nil {
+		t.Skipf("this file system takes only UTF-8: %v", err)
+	}
+	list := decoded[workspace.Folders](w.call("GET", "/api/v1/folders/complete?prefix=~/caf", nil).want(200))
+	if len(list.Folders) != 1 || string(list.Folders[0].PathRaw) != path {
+		t.Fatalf("%+v", list)
+	}
+	raw := base64.StdEncoding.EncodeToString(list.Folders[0].PathRaw)
+	below := base64.StdEncoding.EncodeToString([]byte(path + "/\xff"))
+	w.call("POST", "/api/v1/folders", `{"path":"?","path_raw":"`+below+`"}`).want(201)
+	list = decoded[workspace.Folders](w.call("GET", "/api/v1/folders/complete?prefix_raw="+url.QueryEscape(raw), nil).want(200))
+	if !list.Exists || string(list.PathRaw) != path {
+		t.Errorf("%+v", list)
+	}
+	c := decoded[chat.Chat](w.call("POST", "/api/v1/chats", `{"agent":"echo","cwd":"?","cwd_raw":"`+raw+`"}`).want(201))
+	if string(c.CwdRaw) != path || c.Cwd != filepath.Join(w.home, "caf\uFFFD") {
+		t.Errorf("%+v", c)
+	}
+	c = decoded[chat.Chat](w.call("PATCH", "/api/v1/chats/"+c.ID, `{"cwd_raw":"`+below+`"}`).want(200))
+	if string(c.CwdRaw) != path+"/\xff" {
+		t.Errorf("%+v", c)
+	}
+	w.call("POST", "/api/v1/folders", `{"path":"?","path_raw":"%%"}`).problem(422, "invalid", "body.path_raw")
 }
 
 func TestProcesses(t *testing.T) {

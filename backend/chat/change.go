@@ -20,6 +20,9 @@ func (s *Service) Create(ctx context.Context, n NewChat) (Chat, error) {
 	if !ok {
 		return Chat{}, &Error{Code: "unknown_agent", Field: "agent", Text: fmt.Sprintf("There is no agent %q.", n.Agent)}
 	}
+	if len(n.CwdRaw) > 0 {
+		n.Cwd = string(n.CwdRaw)
+	}
 	cwd, err := resolveCwd(n.Cwd)
 	if err != nil {
 		return Chat{}, err
@@ -53,6 +56,10 @@ func (s *Service) Create(ctx context.Context, n NewChat) (Chat, error) {
 // Update changes a chat. What concerns the agent takes effect with the next
 // turn; the one that runs keeps what it has.
 func (s *Service) Update(ctx context.Context, id string, c Change) (Chat, error) {
+	if len(c.CwdRaw) > 0 {
+		cwd := string(c.CwdRaw)
+		c.Cwd = &cwd
+	}
 	err := s.do(ctx, id, func(a *actor) error { return a.update(c) })
 	if err != nil {
 		return Chat{}, err

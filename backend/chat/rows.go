@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"berth/backend/event"
 	"berth/backend/provider"
@@ -53,6 +54,9 @@ func (s *Service) summaries(ctx context.Context, where string, args ...any) ([]C
 			&c.Conversation, &c.Pinned, &c.Archived, &c.Position, &c.ReadSeq, &c.LastSeq, &unread, &usage, &c.Reason, &c.LastLine,
 			&created, &updated, &turn, &c.Queued, &c.Held); err != nil {
 			return nil, fmt.Errorf("read chats: %w", err)
+		}
+		if !utf8.ValidString(c.Cwd) {
+			c.CwdRaw = []byte(c.Cwd)
 		}
 		c.Unread = unread || c.LastSeq > c.ReadSeq
 		c.CreatedAt, c.UpdatedAt = fromMillis(created), fromMillis(updated)

@@ -25,6 +25,7 @@ type Chat struct {
 	ID           string                    `json:"id"`
 	Agent        string                    `json:"agent"`
 	Cwd          string                    `json:"cwd"`
+	CwdRaw       []byte                    `json:"cwd_raw,omitempty" doc:"The bytes of cwd, where it is not UTF-8; base64."`
 	Title        string                    `json:"title"`
 	Folder       string                    `json:"folder,omitempty" doc:"The user's own folder in the sidebar; without one, chats are grouped by cwd."`
 	Model        string                    `json:"model,omitempty"`
@@ -134,6 +135,7 @@ type Attention struct {
 type NewChat struct {
 	Agent        string              `json:"agent" minLength:"1"`
 	Cwd          string              `json:"cwd" minLength:"1" doc:"Absolute path of a folder that exists; ~ is expanded."`
+	CwdRaw       []byte              `json:"cwd_raw,omitempty" doc:"Goes before cwd: the bytes of a path that is not UTF-8, base64."`
 	Title        string              `json:"title,omitempty" maxLength:"240"`
 	Folder       string              `json:"folder,omitempty" maxLength:"120"`
 	Model        string              `json:"model,omitempty"`
@@ -148,6 +150,7 @@ type Change struct {
 	Title        *string              `json:"title,omitempty" maxLength:"240"`
 	Folder       *string              `json:"folder,omitempty" maxLength:"120"`
 	Cwd          *string              `json:"cwd,omitempty"`
+	CwdRaw       []byte               `json:"cwd_raw,omitempty" doc:"Goes before cwd: the bytes of a path that is not UTF-8, base64."`
 	Agent        *string              `json:"agent,omitempty" doc:"Only before the first turn."`
 	Model        *string              `json:"model,omitempty"`
 	Effort       *string              `json:"effort,omitempty"`

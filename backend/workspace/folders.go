@@ -38,6 +38,7 @@ type Folder struct {
 type Folders struct {
 	Folders   []Folder `json:"folders"`
 	Path      string   `json:"path" doc:"What was typed, made absolute."`
+	PathRaw   []byte   `json:"path_raw,omitempty" doc:"The bytes of the path, where it is not UTF-8; base64."`
 	Exists    bool     `json:"exists" doc:"What was typed is itself a folder."`
 	Truncated bool     `json:"truncated,omitempty" doc:"There are more."`
 }
@@ -55,7 +56,8 @@ func CompleteFolder(typed string, limit int, hidden bool) (Folders, error) {
 	if typed == "" || endsInSeparator(typed) || typed == "~" {
 		parent, begin = path, ""
 	}
-	out := Folders{Folders: []Folder{}, Path: path, Exists: isDir(path)}
+	out := Folders{Folders: []Folder{}, Exists: isDir(path)}
+	out.Path, out.PathRaw = showPath(path)
 	names, more := folderNames(parent, begin, hidden || strings.HasPrefix(begin, "."))
 	out.Truncated = more || len(names) > limit
 	for _, name := range names[:min(limit, len(names))] {

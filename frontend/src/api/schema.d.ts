@@ -933,6 +933,8 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             cwd: string;
+            /** @description The bytes of cwd, where it is not UTF-8; base64. */
+            cwd_raw?: string;
             effort?: string;
             /** @description The user's own folder in the sidebar; without one, chats are grouped by cwd. */
             folder?: string;
@@ -989,6 +991,8 @@ export interface components {
             agent?: string;
             archived?: boolean;
             cwd?: string;
+            /** @description Goes before cwd: the bytes of a path that is not UTF-8, base64. */
+            cwd_raw?: string;
             effort?: string;
             folder?: string;
             instructions?: string;
@@ -1119,6 +1123,8 @@ export interface components {
             folders: components["schemas"]["Folder"][];
             /** @description What was typed, made absolute. */
             path: string;
+            /** @description The bytes of the path, where it is not UTF-8; base64. */
+            path_raw?: string;
             /** @description There are more. */
             truncated?: boolean;
         };
@@ -1208,6 +1214,8 @@ export interface components {
             agent: string;
             /** @description Absolute path of a folder that exists; ~ is expanded. */
             cwd: string;
+            /** @description Goes before cwd: the bytes of a path that is not UTF-8, base64. */
+            cwd_raw?: string;
             effort?: string;
             folder?: string;
             instructions?: string;
@@ -1220,6 +1228,8 @@ export interface components {
         NewFolder: {
             /** @description Absolute; its parent exists. ~ is the home directory. */
             path: string;
+            /** @description Goes before path: the bytes of a path that is not UTF-8, base64. */
+            path_raw?: string;
         };
         NewPhrase: {
             text: string;
@@ -2461,6 +2471,8 @@ export interface operations {
         parameters: {
             query?: {
                 prefix?: string;
+                /** @description Goes before prefix: the bytes of a path that is not UTF-8, base64. */
+                prefix_raw?: string;
                 limit?: number;
                 hidden?: boolean;
             };
