@@ -34,6 +34,7 @@ type native struct {
 	desktop desktop
 	link    *pendingLink
 	look    *presence
+	drop    *drop
 	// announce tells the page that a link waits.
 	announce func()
 
@@ -69,7 +70,7 @@ func (p *presence) set(focused bool, chat string) {
 }
 
 func newNative(opts Options, d desktop, background string, announce func()) *native {
-	n := &native{opts: opts, desktop: d, link: &pendingLink{}, look: &presence{},
+	n := &native{opts: opts, desktop: d, link: &pendingLink{}, look: &presence{}, drop: &drop{last: dropped{Items: []droppedItem{}}},
 		announce: announce, background: background, mux: http.NewServeMux()}
 	n.mux.HandleFunc("GET /window/state", n.state)
 	n.mux.HandleFunc("POST /window/ready", n.ready)
@@ -78,6 +79,8 @@ func newNative(opts Options, d desktop, background string, announce func()) *nat
 	n.mux.HandleFunc("POST /window/choose-folder", n.chooseFolder)
 	n.mux.HandleFunc("POST /window/save", n.save)
 	n.mux.HandleFunc("POST /window/open-url", n.openURL)
+	n.mux.HandleFunc("POST /window/dropped", n.takeDropped)
+	n.mux.HandleFunc("POST /window/attach", n.attach)
 	n.mux.HandleFunc("PUT /window/background", n.paint)
 	n.mux.HandleFunc("POST /window/quit", n.quit)
 	n.mux.HandleFunc("/window/", func(w http.ResponseWriter, _ *http.Request) {

@@ -142,6 +142,32 @@ func TestBackgroundIsKept(t *testing.T) {
 	}
 }
 
+func TestDroppedFiles(t *testing.T) {
+	p := newPage(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "ein ü.txt")
+	if err := os.WriteFile(file, []byte("four"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.does("POST", "/window/dropped", "{}", 200); !strings.Contains(got, `"items":[]`) {
+		t.Errorf("before a drop: %s", got)
+	}
+	p.native.drop.put(3, 4, []string{file, dir, filepath.Join(dir, "gone"), "relative"})
+	got := p.does("POST", "/window/dropped", "{}", 200)
+	for _, want := range []string{`"x":3`, `"y":4`, `"name":"ein ü.txt","folder":false,"size":4`, `"folder":true`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in %s", want, got)
+		}
+	}
+	if strings.Contains(got, "gone") || strings.Contains(got, "relative") {
+		t.Errorf("what is not there was dropped: %s", got)
+	}
+	p.does("POST", "/window/attach", `{"path":"/etc/passwd"}`, http.StatusForbidden)
+	p.does("POST", "/window/attach", `{"path":"`+filepath.ToSlash(dir)+`"}`, http.StatusUnprocessableEntity)
+	// Without a backend the upload fails, and says so.
+	p.does("POST", "/window/attach", `{"path":"`+filepath.ToSlash(file)+`"}`, http.StatusUnprocessableEntity)
+}
+
 func TestQuit(t *testing.T) {
 	p := newPage(t)
 	p.does("POST", "/window/quit", "{}", 204)

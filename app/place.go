@@ -107,3 +107,16 @@ func parseColour(s string) (colour, bool) {
 	_, err := fmt.Sscanf(s, "#%02x%02x%02x", &c.r, &c.g, &c.b)
 	return c, err == nil
 }
+
+// downloads is where a save begins: the user's folder of that name, else the
+// home directory.
+func downloads() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	if info, err := os.Stat(filepath.Join(home, "Downloads")); err == nil && info.IsDir() {
+		return filepath.Join(home, "Downloads")
+	}
+	return home
+}

@@ -124,6 +124,7 @@ func (w *Window) config() (*options.App, error) {
 		Title: "Berth", Width: w.place.Width, Height: w.place.Height,
 		MinWidth: leastWidth, MinHeight: leastHeight,
 		WindowStartState: state, BackgroundColour: background, Menu: bar,
+		DragAndDrop: &options.DragAndDrop{EnableFileDrop: runtime.GOOS == "linux"},
 		AssetServer: &assetserver.Options{Handler: w.native},
 		OnStartup:   w.startup, OnBeforeClose: w.beforeClose,
 		Logger:  toolkitLog{w.opts.Log},
@@ -141,6 +142,10 @@ func (w *Window) startup(ctx context.Context) {
 	w.ctx = ctx
 	close(w.started)
 	showKeys()
+	toolkit.OnFileDrop(ctx, func(x, y int, paths []string) {
+		w.native.drop.put(x, y, paths)
+		w.send(dropAction)
+	})
 	w.restorePlace()
 	w.startNotifications()
 }
@@ -216,7 +221,7 @@ func (w *Window) chooseFolder(title, start string) (string, error) {
 
 func (w *Window) chooseTarget(name string) (string, error) {
 	return toolkit.SaveFileDialog(w.ctx, toolkit.SaveDialogOptions{
-		Title: w.words["save.title"], DefaultFilename: name, CanCreateDirectories: true})
+		Title: w.words["save.title"], DefaultDirectory: downloads(), DefaultFilename: name, CanCreateDirectories: true})
 }
 
 func (w *Window) openURL(url string) { toolkit.BrowserOpenURL(w.ctx, url) }
