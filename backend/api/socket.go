@@ -11,6 +11,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"berth/backend/event"
 )
 
 // Names of subprotocols. A page sends both; the server picks the first.
@@ -88,6 +90,8 @@ func (s *Handler) farewellTo(r *http.Request, err error) (websocket.StatusCode, 
 		return websocket.StatusNormalClosure, ""
 	case errors.Is(err, errSlow):
 		return websocket.StatusPolicyViolation, errSlow.Error()
+	case errors.Is(err, event.ErrSuperseded):
+		return websocket.StatusPolicyViolation, "superseded"
 	}
 	p, known := problemOf(err)
 	if !known {

@@ -289,6 +289,32 @@ func TestSocketCarriesTheSameBatches(t *testing.T) {
 	}
 }
 
+func TestANewerSocketEndsTheOlder(t *testing.T) {
+	w := newWorld(t)
+	address := w.listen()
+	open := func() *websocket.Conn {
+		t.Helper()
+		c, err := w.dial(address, "/api/v1/stream/ws?client=page", socketProtocol, ticketProtocol+w.ticket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.next(c)
+		return c
+	}
+	older := open()
+	newer := open()
+	var err error
+	for err == nil {
+		_, _, err = older.Read(context.Background())
+	}
+	var end websocket.CloseError
+	if !errors.As(err, &end) || end.Code != websocket.StatusPolicyViolation || end.Reason != "superseded" {
+		t.Errorf("the older ended by %v", err)
+	}
+	w.newChat() // the newer one goes on
+	w.next(newer)
+}
+
 func TestTicketsOpenOneSocket(t *testing.T) {
 	w := newWorld(t)
 	address := w.listen()
