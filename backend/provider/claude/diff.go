@@ -6,15 +6,11 @@ import (
 	"strings"
 
 	"berth/backend/event"
+	"berth/backend/provider/patch"
 )
 
-const (
-	// maxPatch bounds the patch of one file in an item, in bytes; a larger
-	// one is for the review of the working tree.
-	maxPatch = 512 << 10
-	// maxFiles bounds the files of one tool call.
-	maxFiles = 200
-)
+// maxFiles bounds the files of one tool call.
+const maxFiles = 200
 
 // hunk is a piece of a patch as the CLI states it (structuredPatch).
 type hunk struct {
@@ -32,19 +28,11 @@ func fileDiff(path, change string, hunks []hunk) event.FileDiff {
 	for _, h := range hunks {
 		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
 		for _, line := range h.Lines {
-			switch {
-			case strings.HasPrefix(line, "+"):
-				d.Added++
-			case strings.HasPrefix(line, "-"):
-				d.Removed++
-			}
 			b.WriteString(line)
 			b.WriteByte('\n')
 		}
 	}
-	if d.Patch = b.String(); len(d.Patch) > maxPatch {
-		d.Patch, d.Omitted = "", "too_large"
-	}
+	patch.Put(&d, b.String())
 	return d
 }
 
@@ -67,7 +55,7 @@ type editResult struct {
 }
 
 // changedFiles reads what a tool changed out of its result.
-func changedFiles(name string, raw json.RawMessage) []event.FileDiff {
+func (p *projector) changedFiles(name string, raw json.RawMessage) []event.FileDiff {
 	var r editResult
 	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &r) != nil {
 		return nil
@@ -82,88 +70,16 @@ func changedFiles(name string, raw json.RawMessage) []event.FileDiff {
 			case f.Deleted:
 				change = "deleted"
 			}
-			files = append(files, fileDiff(f.Path, change, f.Hunks))
+			files = append(files, fileDiff(patch.Relative(p.cwd, f.Path), change, f.Hunks))
 		}
 		return files
 	}
 	if r.Path == "" || toolKind(name) != event.ToolEdit {
 		return nil
 	}
+	path := patch.Relative(p.cwd, r.Path)
 	if r.Original == nil && len(r.Hunks) == 0 {
-		return []event.FileDiff{between(r.Path, "", r.Content, false)}
+		return []event.FileDiff{patch.Between(path, nil, &r.Content)}
 	}
-	return []event.FileDiff{fileDiff(r.Path, "modified", r.Hunks)}
-}
-
-// contextLines is what a patch shows around a change.
-const contextLines = 3
-
-// between makes the change from old to new as one hunk, from the first to the
-// last line that differs: exact, if not the smallest. It is for proposals,
-// where the CLI states no patch.
-func between(path, old, new string, existed bool) event.FileDiff {
-	if !existed {
-		if new == "" {
-			return event.FileDiff{Path: path, Change: "added"}
-		}
-		lines := mark(nil, "+", splitLines(new))
-		return fileDiff(path, "added", []hunk{{NewStart: 1, NewLines: count(lines, "+"), Lines: lines}})
-	}
-	if old == new {
-		return event.FileDiff{Path: path, Change: "modified"}
-	}
-	a, b := splitLines(old), splitLines(new)
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	from := max(head-contextLines, 0)
-	after := min(tail, contextLines)
-	lines := mark(nil, " ", a[from:head])
-	lines = mark(lines, "-", a[head:len(a)-tail])
-	lines = mark(lines, "+", b[head:len(b)-tail])
-	lines = mark(lines, " ", a[len(a)-tail:len(a)-tail+after])
-	h := hunk{OldStart: from + 1, OldLines: len(a) - tail + after - from, NewStart: from + 1, NewLines: len(b) - tail + after - from, Lines: lines}
-	if h.OldLines == 0 {
-		h.OldStart--
-	}
-	if h.NewLines == 0 {
-		h.NewStart--
-	}
-	return fileDiff(path, "modified", []hunk{h})
-}
-
-// splitLines keeps the line ends, so that a missing last one is a difference.
-func splitLines(s string) []string {
-	lines := strings.SplitAfter(s, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
-}
-
-// mark adds lines with a mark before each, as in a unified patch.
-func mark(lines []string, with string, more []string) []string {
-	for _, line := range more {
-		text, whole := strings.CutSuffix(line, "\n")
-		lines = append(lines, with+text)
-		if !whole {
-			lines = append(lines, `\ No newline at end of file`)
-		}
-	}
-	return lines
-}
-
-func count(lines []string, with string) int {
-	n := 0
-	for _, line := range lines {
-		if strings.HasPrefix(line, with) {
-			n++
-		}
-	}
-	return n
+	return []event.FileDiff{fileDiff(path, "modified", r.Hunks)}
 }

@@ -14,6 +14,7 @@ import (
 // projector turns what the CLI says of the conversation into events. It does
 // no I/O and belongs to the goroutine that reads.
 type projector struct {
+	cwd string // paths of files below it are shown relative to it
 	out []provider.Event
 	// working is told when a tool of a turn begins to run and has ended.
 	working func(id string, runs bool)
@@ -65,8 +66,8 @@ type call struct {
 	edits  bool
 }
 
-func newProjector() *projector {
-	return &projector{streams: map[string]*stream{}, tools: map[string]*call{}, working: func(string, bool) {}}
+func newProjector(cwd string) *projector {
+	return &projector{cwd: cwd, streams: map[string]*stream{}, tools: map[string]*call{}, working: func(string, bool) {}}
 }
 
 // take gives the events since the last take.
@@ -352,7 +353,7 @@ func (p *projector) complete(c *call, text string, failed bool, result json.RawM
 		tool.Error = failureText(text)
 		return
 	}
-	tool.Files = changedFiles(c.name, result)
+	tool.Files = p.changedFiles(c.name, result)
 	if c.edits && len(tool.Locations) > 0 && planPath(tool.Locations[0].Path) {
 		p.planFile = tool.Locations[0].Path
 	}

@@ -12,11 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bluekeyes/go-gitdiff/gitdiff"
-	"pgregory.net/rapid"
-
 	"berth/backend/event"
 	"berth/backend/provider"
+	"berth/backend/provider/patch"
 	"berth/backend/provider/wire"
 )
 
@@ -58,42 +56,6 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// What is proposed, applied to the file, is the file as it would be.
-func TestProposedPatchApplies(t *testing.T) {
-	text := rapid.Custom(func(t *rapid.T) string {
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "", "-- x", "+ y"}), 0, 30).Draw(t, "lines")
-		s := strings.Join(lines, "\n")
-		if rapid.Bool().Draw(t, "ends") && s != "" {
-			s += "\n"
-		}
-		return s
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		old, new := text.Draw(t, "old"), text.Draw(t, "new")
-		d := between("f", old, new, true)
-		if old == new {
-			if d.Patch != "" {
-				t.Fatalf("a patch for no change: %q", d.Patch)
-			}
-			return
-		}
-		files, _, err := gitdiff.Parse(strings.NewReader("--- a/f\n+++ b/f\n" + d.Patch))
-		if err != nil || len(files) != 1 {
-			t.Fatalf("%v in %q", err, d.Patch)
-		}
-		var got strings.Builder
-		if err := gitdiff.Apply(&got, strings.NewReader(old), files[0]); err != nil && !errors.Is(err, io.EOF) {
-			t.Fatalf("%v: %q to %q by %q", err, old, new, d.Patch)
-		}
-		if got.String() != new {
-			t.Fatalf("%q became %q, not %q, by %q", old, got.String(), new, d.Patch)
-		}
-		if f := files[0].TextFragments[0]; int(f.LinesAdded) != d.Added || int(f.LinesDeleted) != d.Removed {
-			t.Fatalf("counted %d and %d in %q", d.Added, d.Removed, d.Patch)
-		}
-	})
-}
-
 func TestProposed(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
@@ -112,28 +74,28 @@ func TestProposed(t *testing.T) {
 		{"edit", "Edit", map[string]any{"file_path": text, "old_string": "y", "new_string": "z"},
 			event.FileDiff{Change: "modified", Added: 1, Removed: 1, Patch: "@@ -1,3 +1,3 @@\n x\n-y\n+z\n x\n"}},
 		{"edit all", "Edit", map[string]any{"file_path": text, "old_string": "x", "new_string": "z", "replace_all": true},
-			event.FileDiff{Change: "modified", Added: 3, Removed: 3, Patch: "@@ -1,3 +1,3 @@\n-x\n-y\n-x\n+z\n+y\n+z\n"}},
+			event.FileDiff{Change: "modified", Added: 2, Removed: 2, Patch: "@@ -1,3 +1,3 @@\n-x\n+z\n y\n-x\n+z\n"}},
 		{"several edits", "MultiEdit", map[string]any{"file_path": text, "edits": []map[string]any{{"old_string": "y", "new_string": "1"}, {"old_string": "1", "new_string": "2"}}},
 			event.FileDiff{Change: "modified", Added: 1, Removed: 1, Patch: "@@ -1,3 +1,3 @@\n x\n-y\n+2\n x\n"}},
 		{"overwritten", "Write", map[string]any{"file_path": text, "content": "x\ny\n"},
 			event.FileDiff{Change: "modified", Removed: 1, Patch: "@@ -1,3 +1,2 @@\n x\n y\n-x\n"}},
 		{"new", "Write", map[string]any{"file_path": filepath.Join(dir, "new"), "content": "a"},
-			event.FileDiff{Change: "added", Added: 1, Patch: "@@ -0,0 +1,1 @@\n+a\n\\ No newline at end of file\n"}},
+			event.FileDiff{Change: "added", Added: 1, Patch: "@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n"}},
 		{"binary", "Edit", map[string]any{"file_path": file("b", "a\x00b"), "old_string": "a", "new_string": "c"},
 			event.FileDiff{Change: "modified", Omitted: "binary"}},
 		{"a folder", "Write", map[string]any{"file_path": dir, "content": "a"}, event.FileDiff{Change: "modified", Omitted: "too_large"}},
-		{"too large", "Write", map[string]any{"file_path": file("c", strings.Repeat("x", maxEdited+1)), "content": "a"}, event.FileDiff{Change: "modified", Omitted: "too_large"}},
+		{"too large", "Write", map[string]any{"file_path": file("c", strings.Repeat("x", patch.MaxText+1)), "content": "a"}, event.FileDiff{Change: "modified", Omitted: "too_large"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			input, _ := json.Marshal(c.input)
-			got := proposed(c.tool, input)
-			if c.want.Path = c.input["file_path"].(string); len(got) != 1 || got[0] != c.want {
+			got := proposed(dir, c.tool, input)
+			if c.want.Path = patch.Relative(dir, c.input["file_path"].(string)); len(got) != 1 || got[0] != c.want {
 				t.Errorf("%+v\nwant %+v", got, c.want)
 			}
 		})
 	}
-	if got := proposed("NotebookEdit", json.RawMessage(`{"file_path":"x"}`)); got != nil {
+	if got := proposed(dir, "NotebookEdit", json.RawMessage(`{"file_path":"x"}`)); got != nil {
 		t.Errorf("a notebook: %+v", got)
 	}
 }
@@ -142,11 +104,11 @@ func TestChangedFilesOfCommands(t *testing.T) {
 	raw := json.RawMessage(`{"stdout":"","bashEditDiff":{"files":[
 		{"filePath":"f","hunks":[{"oldStart":1,"oldLines":1,"newStart":1,"newLines":2,"lines":[" a","+b"]}]},
 		{"filePath":"n","hunks":[{"oldStart":0,"oldLines":0,"newStart":1,"newLines":1,"lines":["+new"]}],"created":true}]}}`)
-	got := changedFiles("Bash", raw)
+	got := newProjector("/").changedFiles("Bash", raw)
 	if len(got) != 2 || got[0].Change != "modified" || got[0].Patch != "@@ -1,1 +1,2 @@\n a\n+b\n" || got[1].Change != "added" || got[1].Added != 1 {
 		t.Errorf("%+v", got)
 	}
-	long := hunk{OldStart: 1, NewStart: 1, NewLines: 1, Lines: []string{"+" + strings.Repeat("x", maxPatch)}}
+	long := hunk{OldStart: 1, NewStart: 1, NewLines: 1, Lines: []string{"+" + strings.Repeat("x", patch.MaxPatch)}}
 	if d := fileDiff("f", "modified", []hunk{long}); d.Patch != "" || d.Omitted != "too_large" || d.Added != 1 {
 		t.Errorf("%+v", d)
 	}
@@ -186,7 +148,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			p := newProjector()
+			p := newProjector("/")
 			p.failure, p.limit, p.spoke = c.failure, c.limit, !c.silent
 			end := p.outcome(&c.result, c.interrupted, true)
 			code, retry := "", time.Time{}
@@ -204,7 +166,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestLimitIsWarnedOfOnce(t *testing.T) {
-	p := newProjector()
+	p := newProjector("/")
 	close := rateLimit{Status: "allowed_warning", Kind: "five_hour", ResetsAt: 2000, Windows: map[string]rateLimitWindow{"five_hour": {0.91}}}
 	p.limits(rateLimit{Status: "allowed", Kind: "five_hour", ResetsAt: 2000})
 	p.limits(close)
@@ -238,7 +200,7 @@ func TestOptionsAreThoseTheAgentOffers(t *testing.T) {
 			for _, s := range c.offered {
 				r.Suggestions = append(r.Suggestions, json.RawMessage(s))
 			}
-			w, req := newProjector().request("k", r, "/home")
+			w, req := newProjector("/home").request("k", r)
 			var labels []string
 			for _, o := range req.Body.Options {
 				labels = append(labels, o.Label)
@@ -261,7 +223,7 @@ func TestOptionsAreThoseTheAgentOffers(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	input := json.RawMessage(`{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B"}]},{"question":"And?","multiSelect":true}],"metadata":{"source":"x"}}`)
-	w, req := newProjector().request("k", &canUseTool{Tool: "AskUserQuestion", Input: input}, "/")
+	w, req := newProjector("/").request("k", &canUseTool{Tool: "AskUserQuestion", Input: input})
 	if req.Kind != event.Question || len(req.Body.Questions) != 2 || req.Body.Title != "Which?" {
 		t.Fatalf("%+v", req)
 	}
@@ -287,7 +249,7 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 	// Questions that cannot be read are a plain approval, not lost.
-	if _, req := newProjector().request("k", &canUseTool{Tool: "AskUserQuestion", Input: json.RawMessage(`{"questions":7}`)}, "/"); req.Kind != event.Approval || len(req.Body.Options) < 2 {
+	if _, req := newProjector("/").request("k", &canUseTool{Tool: "AskUserQuestion", Input: json.RawMessage(`{"questions":7}`)}); req.Kind != event.Approval || len(req.Body.Options) < 2 {
 		t.Errorf("%+v", req)
 	}
 }
@@ -301,11 +263,11 @@ func TestPlanIsReadFromItsFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("# Do it"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := newProjector()
+	p := newProjector("/")
 	input, _ := json.Marshal(map[string]string{"file_path": path, "content": "# Do it"})
 	p.called("", &block{Type: "tool_use", ID: "t1", Name: "Write", Input: input})
 	p.user(&messageLine{Message: message{Content: content{{Type: "tool_result", ToolUseID: "t1"}}}})
-	if _, req := p.request("k", &canUseTool{Tool: "ExitPlanMode", Input: json.RawMessage(`{}`)}, "/"); req.Body.Reason != "# Do it" {
+	if _, req := p.request("k", &canUseTool{Tool: "ExitPlanMode", Input: json.RawMessage(`{}`)}); req.Body.Reason != "# Do it" {
 		t.Errorf("%+v", req.Body)
 	}
 }
@@ -494,7 +456,7 @@ func FuzzLines(f *testing.F) {
 		if len(line) == 0 {
 			return
 		}
-		s := &Session{clock: realClock{}, lines: wire.NewLines(strings.NewReader(""), io.Discard, 0), p: newProjector(), kept: func(string) bool { return false }, calls: map[string]chan controlReply{},
+		s := &Session{clock: realClock{}, lines: wire.NewLines(strings.NewReader(""), io.Discard, 0), p: newProjector("/"), kept: func(string) bool { return false }, calls: map[string]chan controlReply{},
 			requests: map[string]*pending{}, attached: map[string]bool{}, closing: true}
 		s.dog = newDog(s)
 		s.turn = &turn{id: "turn_1", uuid: messageID("turn_1"), begun: true, steers: map[string]string{}}

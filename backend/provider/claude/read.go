@@ -301,7 +301,7 @@ func (s *Session) asked(raw []byte) error {
 		s.refuse(l.ID)
 		return errUnknownLine
 	}
-	w, req := s.p.request(l.ID, &l.Request, s.spec.Cwd)
+	w, req := s.p.request(l.ID, &l.Request)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -10,16 +10,15 @@ import (
 
 	"berth/backend/event"
 	"berth/backend/provider"
+	"berth/backend/provider/patch"
 )
 
 const (
 	// maxRequests bounds the requests that wait at the same time; further
 	// ones are denied.
 	maxRequests = 128
-	// maxPlanFile and maxEdited bound the files that are read to show what
-	// the human is asked about, in bytes.
+	// maxPlanFile bounds the plan that the human is asked about, in bytes.
 	maxPlanFile = 256 << 10
-	maxEdited   = 2 << 20
 )
 
 // canUseTool is the CLI's question whether a tool may run (subtype
@@ -71,7 +70,7 @@ type asked struct {
 }
 
 // request makes what the human sees of a question of the CLI.
-func (p *projector) request(key string, r *canUseTool, cwd string) (*pending, *provider.Request) {
+func (p *projector) request(key string, r *canUseTool) (*pending, *provider.Request) {
 	w := &pending{tool: r.Tool, input: r.Input}
 	req := &provider.Request{Key: key, Kind: event.Approval}
 	if c := p.tools[r.ToolUse]; c != nil && !c.hidden {
@@ -95,7 +94,7 @@ func (p *projector) request(key string, r *canUseTool, cwd string) (*pending, *p
 		return w, req
 	}
 	w.sort(r.Suggestions)
-	req.Body = approval(r, cwd)
+	req.Body = approval(r, p.cwd)
 	req.Body.Options = w.options()
 	return w, req
 }
@@ -194,7 +193,7 @@ func approval(r *canUseTool, cwd string) event.Request {
 		body.Title, body.Command, body.Cwd = first(in.Description, "Run a command"), in.Command, cwd
 	case event.ToolEdit:
 		body.Title = "Edit " + filepath.Base(subject)
-		body.Files = proposed(r.Tool, r.Input)
+		body.Files = proposed(cwd, r.Tool, r.Input)
 	case event.ToolRead:
 		body.Title = "Read " + subject
 	case event.ToolFetch:
@@ -249,7 +248,7 @@ type edit struct {
 }
 
 // proposed is what a file would look like after the edit that is asked about.
-func proposed(tool string, input json.RawMessage) []event.FileDiff {
+func proposed(cwd, tool string, input json.RawMessage) []event.FileDiff {
 	var in struct {
 		edit
 		Path    string  `json:"file_path"`
@@ -259,18 +258,24 @@ func proposed(tool string, input json.RawMessage) []event.FileDiff {
 	if json.Unmarshal(input, &in) != nil || in.Path == "" {
 		return nil
 	}
-	old, existed := "", false
+	shown := patch.Relative(cwd, in.Path)
+	var old *string
 	if _, err := os.Lstat(in.Path); err == nil {
-		if old, existed = readFile(in.Path, maxEdited); !existed {
-			return []event.FileDiff{{Path: in.Path, Change: "modified", Omitted: "too_large"}}
+		text, ok := readFile(in.Path, patch.MaxText)
+		if !ok {
+			return []event.FileDiff{{Path: shown, Change: "modified", Omitted: "too_large"}}
 		}
+		old = &text
 	}
-	new := old
+	new := ""
+	if old != nil {
+		new = *old
+	}
 	switch {
 	case tool == "Write" && in.Content != nil:
 		new = *in.Content
 	case tool == "Edit":
-		new = in.edit.apply(old)
+		new = in.edit.apply(new)
 	case tool == "MultiEdit":
 		for _, e := range in.Edits {
 			new = e.apply(new)
@@ -278,10 +283,7 @@ func proposed(tool string, input json.RawMessage) []event.FileDiff {
 	default:
 		return nil
 	}
-	if strings.ContainsRune(old, 0) || strings.ContainsRune(new, 0) {
-		return []event.FileDiff{{Path: in.Path, Change: "modified", Omitted: "binary"}}
-	}
-	return []event.FileDiff{between(in.Path, old, new, existed)}
+	return []event.FileDiff{patch.Between(shown, old, &new)}
 }
 
 func (e *edit) apply(s string) string {

@@ -107,7 +107,7 @@ func newSession(proc process.Process, clock provider.Clock, spec provider.Spec, 
 	s := &Session{
 		proc: proc, lines: wire.NewLines(proc.Stdout(), proc.Stdin(), 0), clock: clock, spec: spec, kept: kept,
 		events: make(chan provider.Event, eventBuffer), abandoned: make(chan struct{}), done: make(chan struct{}),
-		p: newProjector(), calls: map[string]chan controlReply{}, requests: map[string]*pending{}, attached: map[string]bool{},
+		p: newProjector(spec.Cwd), calls: map[string]chan controlReply{}, requests: map[string]*pending{}, attached: map[string]bool{},
 		model: spec.Model, effort: spec.Effort, mode: spec.Mode, inPlan: spec.Mode == provider.PlanOnly,
 	}
 	if !spec.Fork {
