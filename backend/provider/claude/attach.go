@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -47,8 +48,8 @@ type outSource struct {
 func textBlock(s string) outBlock { return outBlock{Type: "text", Text: &s} }
 
 // messageContent makes the content blocks of a message: files by their path
-// and the user's name for them in a block of their own, then the user's text, unchanged, then pictures.
-// Pictures come last because the CLI adds a line end to a text that follows
+// and the user's name for them in a block of their own, then the user's text,
+// unchanged, then pictures. Pictures come last because the CLI adds a line end to a text that follows
 // one; but a slash command must be the last block to be seen as one.
 func messageContent(in provider.Input) ([]outBlock, []string, error) {
 	var files, pictures []outBlock
@@ -61,7 +62,7 @@ func messageContent(in provider.Input) ([]outBlock, []string, error) {
 			return nil, nil, err
 		}
 		if picture == nil || len(pictures) == maxPictures {
-			named = append(named, fmt.Sprintf("- %s (%q, %s, %d bytes)", a.Path, a.Name, first(a.Type, "unknown type"), a.Size))
+			named = append(named, fmt.Sprintf("- %s (%q, %s, %d bytes)", a.Path, a.Name, cmp.Or(a.Type, "unknown type"), a.Size))
 			continue
 		}
 		room -= base64.StdEncoding.DecodedLen(len(picture.Source.Data))

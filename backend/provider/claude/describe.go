@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,7 +116,7 @@ func describeLogin(ctx context.Context, host provider.Host, path string, desc *p
 		desc.Status, desc.Message = provider.Unauthenticated, "Claude Code is not signed in."
 		return
 	}
-	desc.Account = cut(first(s.Email, s.Org, accountWord(s)), maxWord)
+	desc.Account = cut(cmp.Or(s.Email, s.Org, accountWord(s)), maxWord)
 }
 
 // accountWord names an account that has no address.
@@ -194,7 +195,7 @@ const maxModels = 100
 func models(offered []offeredModel) []provider.Model {
 	var list []provider.Model
 	for _, o := range offered[:min(len(offered), maxModels)] {
-		m := provider.Model{Value: o.Value, Label: first(o.Name, o.Value), Note: o.Note, Efforts: o.Efforts}
+		m := provider.Model{Value: o.Value, Label: cmp.Or(o.Name, o.Value), Note: o.Note, Efforts: o.Efforts}
 		if o.Value == "default" {
 			m.Value = ""
 			list = append([]provider.Model{m}, list...)

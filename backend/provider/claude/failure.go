@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -52,7 +53,7 @@ func (p *projector) outcome(r *resultLine, interrupted, prompted bool) *provider
 			Err: &provider.Error{Code: "refused", Text: "The model refused to answer this.", Detail: cut(firstLine(words), maxDetail)}}
 	case r.IsError || r.Subtype != "success":
 		err := classify(p.failure, r, p.limit)
-		err.Detail = cut(first(words, r.Subtype), maxDetail)
+		err.Detail = cut(cmp.Or(words, r.Subtype), maxDetail)
 		return &provider.TurnEnded{State: "failed", StopReason: r.StopReason, Err: err}
 	case prompted && !p.spoke && r.Turns > 0 && strings.TrimSpace(r.Result) == "" && !interrupted:
 		return &provider.TurnEnded{State: "failed", StopReason: r.StopReason,

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -79,7 +80,7 @@ func (p *plan) create(input, result json.RawMessage) {
 	if json.Unmarshal(input, &in) != nil || json.Unmarshal(result, &out) != nil || len(p.steps) >= maxPlan {
 		return
 	}
-	p.steps = append(p.steps, step{id: out.Task.ID, text: first(out.Task.Subject, in.Subject), status: "pending"})
+	p.steps = append(p.steps, step{id: out.Task.ID, text: cmp.Or(out.Task.Subject, in.Subject), status: "pending"})
 }
 
 func (p *plan) update(input json.RawMessage) {
@@ -97,8 +98,8 @@ func (p *plan) update(input json.RawMessage) {
 	case in.Status == "deleted":
 		p.steps = slices.Delete(p.steps, i, i+1)
 	default:
-		p.steps[i].text = first(in.Subject, p.steps[i].text)
-		p.steps[i].status = first(in.Status, p.steps[i].status)
+		p.steps[i].text = cmp.Or(in.Subject, p.steps[i].text)
+		p.steps[i].status = cmp.Or(in.Status, p.steps[i].status)
 	}
 }
 

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -490,7 +491,7 @@ func (p *projector) compacted(l *systemLine) {
 	if l.Compact.Before > 0 && l.Compact.After > 0 {
 		detail = fmt.Sprintf("%d → %d tokens", l.Compact.Before, l.Compact.After)
 	}
-	p.notice(first(l.UUID, "compacted"), "compacted", "info", text, detail)
+	p.notice(cmp.Or(l.UUID, "compacted"), "compacted", "info", text, detail)
 }
 
 // informed shows what the CLI itself has to say.

@@ -46,7 +46,7 @@ func TestRealAttachments(t *testing.T) {
 	k.until(0, "end", isEnd)
 	b.delivered(text)
 	first := modelserver.Turns(b.model.Requests())[0]
-	if first.Images != 1 || !strings.Contains(strings.Join(first.Texts, "\n"), "- "+notes+" (text/plain, 9 bytes)") {
+	if first.Images != 1 || !strings.Contains(strings.Join(first.Texts, "\n"), "- "+notes+" (\"notes.txt\", text/plain, 9 bytes)") {
 		t.Errorf("%d images, texts %q", first.Images, first.Texts)
 	}
 	// The user gave the agent that file: reading it needs no further consent.

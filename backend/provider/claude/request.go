@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -190,7 +191,7 @@ func approval(r *canUseTool, cwd string) event.Request {
 	subject := title(r.Tool, in)
 	switch kind {
 	case event.ToolExecute:
-		body.Title, body.Command, body.Cwd = first(in.Description, "Run a command"), in.Command, cwd
+		body.Title, body.Command, body.Cwd = cmp.Or(in.Description, "Run a command"), in.Command, cwd
 	case event.ToolEdit:
 		body.Title = "Edit " + filepath.Base(subject)
 		body.Files = proposed(cwd, r.Tool, r.Input)
@@ -201,7 +202,7 @@ func approval(r *canUseTool, cwd string) event.Request {
 	case event.ToolSearch:
 		body.Title = "Search " + subject
 	default:
-		body.Title = strings.TrimSpace(first(r.Name, r.Tool) + " " + subject)
+		body.Title = strings.TrimSpace(cmp.Or(r.Name, r.Tool) + " " + subject)
 	}
 	body.Title = cut(body.Title, maxTitle)
 	if body.Reason == "" && r.BlockedPath != "" {
@@ -323,7 +324,7 @@ func (w *pending) answer(a provider.Answer) (*reply, error) {
 	case len(w.questions) > 0:
 		return w.answerQuestions(a)
 	case a.Option == "reject_once":
-		return &reply{Behavior: "deny", Message: first(a.Reason, saidNo)}, nil
+		return &reply{Behavior: "deny", Message: cmp.Or(a.Reason, saidNo)}, nil
 	case a.Option == "allow_once":
 		return &reply{Behavior: "allow", Input: w.input}, nil
 	case a.Option == "allow_session" && len(w.session) > 0:
@@ -344,7 +345,7 @@ func (w *pending) answerQuestions(a provider.Answer) (*reply, error) {
 		}
 	}
 	if len(answers) == 0 {
-		return &reply{Behavior: "deny", Message: first(a.Reason, saidNothing)}, nil
+		return &reply{Behavior: "deny", Message: cmp.Or(a.Reason, saidNothing)}, nil
 	}
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(w.input, &in); err != nil {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -231,7 +232,7 @@ func (s *Session) adopt(ctx context.Context, in provider.Input) error {
 		return provider.ErrReopen // the CLI allows bypassing only from its start
 	}
 	if in.Model != model {
-		if err := s.set(ctx, "model", map[string]any{"subtype": "set_model", "model": first(in.Model, "default")}); err != nil {
+		if err := s.set(ctx, "model", map[string]any{"subtype": "set_model", "model": cmp.Or(in.Model, "default")}); err != nil {
 			return err
 		}
 		s.mu.Lock()
@@ -392,7 +393,7 @@ func (s *Session) control(ctx context.Context, request any) (json.RawMessage, er
 	select {
 	case r := <-reply:
 		if r.Subtype != "success" {
-			return nil, errors.New(first(r.Error, "refused without a reason"))
+			return nil, errors.New(cmp.Or(r.Error, "refused without a reason"))
 		}
 		return r.Response, nil
 	case <-s.done:

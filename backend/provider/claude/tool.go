@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"path/filepath"
@@ -73,11 +74,11 @@ func title(name string, in toolInput) string {
 	var t string
 	switch kind := toolKind(name); {
 	case kind == event.ToolAgent:
-		t = first(in.Description, in.Prompt)
+		t = cmp.Or(in.Description, in.Prompt)
 	case in.Command != "":
 		t = in.Command
 	default:
-		t = first(in.FilePath, in.NotebookPath, in.Pattern, in.URL, in.Query, in.Path, in.Skill, in.Subject, in.Description)
+		t = cmp.Or(in.FilePath, in.NotebookPath, in.Pattern, in.URL, in.Query, in.Path, in.Skill, in.Subject, in.Description)
 	}
 	if server, tool, ok := mcpName(name); ok && t == "" {
 		t = server + ": " + tool
@@ -94,18 +95,9 @@ func mcpName(name string) (server, tool string, ok bool) {
 	return strings.Cut(rest, "__")
 }
 
-func first(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
 // locations are the places a tool works on.
 func locations(in toolInput) []event.Location {
-	if path := first(in.FilePath, in.NotebookPath, in.Path); path != "" {
+	if path := cmp.Or(in.FilePath, in.NotebookPath, in.Path); path != "" {
 		return []event.Location{{Path: path, Line: max(in.Offset, 0)}}
 	}
 	return nil
