@@ -21,6 +21,7 @@ type reply struct {
 	pace    time.Duration // between pieces
 	piece   int           // runes in a piece of text
 	split   bool          // flush byte by byte, so that characters are split
+	clock   bool          // each piece is the time at which it is sent
 }
 
 // block is one part of an answer: a thought, a text or a call.
@@ -189,6 +190,10 @@ func (s *Server) perform(a *ask, step Step) *reply {
 		say(SplitText)
 	case scSlow:
 		return slowReply(orDefault(step.Words, defaultWords), orDefault(step.MS, defaultPace))
+	case scClock:
+		r = slowReply(orDefault(step.Words, defaultWords), orDefault(step.MS, defaultPace))
+		r.clock = true
+		return r
 	default:
 		if step.callCount() == 0 {
 			return &reply{status: http.StatusBadRequest, message: "no scenario is called " + step.Scenario, retryAfter: -1}

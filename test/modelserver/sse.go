@@ -69,7 +69,11 @@ func (s *sse) text(text string, each func(piece string) error) error {
 		if s.reply.cut && at > len(runes)/2 {
 			return errCut
 		}
-		if err := each(string(runes[at:min(at+s.reply.piece, len(runes))])); err != nil {
+		piece := string(runes[at:min(at+s.reply.piece, len(runes))])
+		if s.reply.clock {
+			piece = fmt.Sprintf("%d ", time.Now().UnixNano())
+		}
+		if err := each(piece); err != nil {
 			return err
 		}
 		if err := s.wait(s.reply.pace); err != nil {

@@ -34,8 +34,8 @@ type Step struct {
 	RetryAfter *int `json:"retry_after,omitempty"` // status: seconds, absent for no header
 	Seconds    int  `json:"seconds,omitempty"`     // silence
 	Bytes      int  `json:"bytes,omitempty"`       // big
-	Words      int  `json:"words,omitempty"`       // slow
-	MS         int  `json:"ms,omitempty"`          // slow: between words
+	Words      int  `json:"words,omitempty"`       // slow, clock
+	MS         int  `json:"ms,omitempty"`          // slow, clock: between words
 }
 
 // The scenarios.
@@ -60,6 +60,7 @@ const (
 	scInvalid  = "invalid_utf8"
 	scSplit    = "split" // emoji and CJK, in pieces that split characters
 	scSlow     = "slow"  // words at a pace
+	scClock    = "clock" // at a pace, the time at which each word is sent
 )
 
 // transportOnly are the scenarios that may be followed by another step
