@@ -14,6 +14,7 @@ import (
 	"berth/backend/provider/acp"
 	"berth/backend/provider/claude"
 	"berth/backend/provider/codex"
+	"berth/backend/provider/cursor"
 	"berth/backend/provider/demo"
 	"berth/backend/settings"
 	"berth/backend/store"
@@ -38,7 +39,7 @@ func (b *Backend) addAgents(log *event.Log, prefs *settings.Store) error {
 		}
 	}
 	b.agents = provider.NewCatalog(host, chosen, changed)
-	for _, d := range []provider.Driver{claude.New(), codex.New()} {
+	for _, d := range []provider.Driver{claude.New(), codex.New(), cursor.New()} {
 		b.add(d)
 	}
 	file, err := acp.LoadAgentsFile(filepath.Join(b.options.State, "agents.json"))
