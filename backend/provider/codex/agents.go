@@ -160,7 +160,7 @@ func (s *session) tellBackground() {
 	s.mu.Lock()
 	working := s.turn != nil
 	s.mu.Unlock()
-	var tasks []provider.BackgroundTask
+	tasks := []provider.BackgroundTask{}
 	for _, e := range s.entries {
 		if e.tool != nil && e.tool.Background && !e.ended {
 			tasks = append(tasks, provider.BackgroundTask{ID: e.key, Title: e.tool.Title, Kind: "shell", Status: "running"})

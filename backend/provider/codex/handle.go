@@ -37,14 +37,14 @@ type note struct {
 // handle takes a message of the conversation, or of one of its sub-agents.
 func (s *session) handle(thread string, m wire.Message) {
 	s.dog.Alive()
+	s.emit(provider.Event{Raw: rawLine(m.Raw)})
 	if m.ID != nil {
 		s.asked(thread, m)
 		return
 	}
 	var n note
-	if err := json.Unmarshal(m.Params, &n); err != nil {
-		s.unknown(m)
-		return
+	if json.Unmarshal(m.Params, &n) != nil {
+		return // of a shape that came later; the line was told of
 	}
 	root := thread == s.thread
 	switch m.Method {
@@ -89,22 +89,17 @@ func (s *session) handle(thread string, m wire.Message) {
 		s.notice(n.TurnID+"/rerouted", "model_rerouted", "warning", fmt.Sprintf("Codex answers with %s instead of %s.", clip(n.ToModel, 100), clip(n.FromModel, 100)), "")
 	case "warning", "guardianWarning":
 		s.warning(n)
-	case "item/reasoning/summaryPartAdded", "thread/started", "thread/status/changed", "thread/closed", "thread/compacted",
-		"item/fileChange/outputDelta", "item/commandExecution/terminalInteraction", "thread/goal/updated", "thread/goal/cleared",
-		"mcpServer/startupStatus/updated", "hook/started", "hook/completed", "thread/queue/changed",
-		"model/safetyBuffering/updated", "model/verification", "item/autoApprovalReview/started", "item/autoApprovalReview/completed":
-		// Signs of life, or told of in another way too.
-	default:
-		s.unknown(m)
 	}
+	// All others are signs of life, or told of in another way too.
 }
 
-// unknown keeps a message that nothing here knows, for the debug view.
-func (s *session) unknown(m wire.Message) {
-	if len(m.Raw) > maxRaw {
-		return
+// rawLine keeps a line for the debug view; of one that is too long, its
+// beginning as a string.
+func rawLine(line []byte) json.RawMessage {
+	if len(line) <= maxRaw {
+		return line
 	}
-	s.emit(provider.Event{Raw: m.Raw})
+	return mustJSON(clip(string(line), maxRaw))
 }
 
 // turnStarted: ours as a rule; it may come before the reply to turn/start. A
@@ -163,12 +158,12 @@ func (s *session) turnEnded(n nativeTurn) {
 // ended is how a turn ended.
 func (s *session) ended(t *turn, n nativeTurn) *provider.TurnEnded {
 	s.mu.Lock()
-	failure, interrupted := t.failure, t.interrupted
+	failure, interrupted, said := t.failure, t.interrupted, t.said
 	s.mu.Unlock()
 	switch {
 	case failure != nil:
 		return &provider.TurnEnded{State: stateFailed, StopReason: n.Status, Err: failure}
-	case n.Status == statusCompleted && !t.said && !interrupted:
+	case n.Status == statusCompleted && !said && !interrupted:
 		return &provider.TurnEnded{State: stateFailed, StopReason: "empty", Err: &provider.Error{
 			Code: "no_answer", Text: "Codex ended the turn without an answer. If a provider of your own is configured, it may not stream answers as Codex needs it.", Action: "send_again",
 		}}

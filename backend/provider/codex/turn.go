@@ -35,14 +35,18 @@ type pending struct {
 
 // turn is the one that runs.
 type turn struct {
-	id          string // the native one
-	model       string
+	id    string // the native one
+	model string
+
+	// With the session's mu.
 	interrupted bool
 	failure     *provider.Error // why we ended it
-	problem     *turnFailure    // the last error Codex told of without going on
-	retries     int
-	said        bool   // the agent said or did something
-	unphased    string // raw key of an answer that may turn out to be commentary
+	said        bool            // the agent said or did something
+	unphased    string          // raw key of an answer that may turn out to be commentary
+
+	// Of the goroutine of pump alone.
+	problem *turnFailure // the last error Codex told of without going on
+	retries int
 }
 
 // Send starts a turn. It returns once Codex has taken the message, or it is
@@ -217,13 +221,13 @@ func (s *session) bind(p *pending, id string) {
 		return
 	}
 	s.pending = nil
-	t := &turn{id: id, model: p.model, interrupted: p.interrupted}
-	s.turn = t
+	interrupted := p.interrupted
+	s.turn = &turn{id: id, model: p.model, interrupted: interrupted}
 	s.mu.Unlock()
 	s.dog.Begin()
 	s.emit(provider.Event{Accepted: &provider.Accepted{Turn: p.input, ProviderTurn: id}})
 	p.settled(nil)
-	if t.interrupted {
+	if interrupted {
 		go func() { _ = s.interruptNative(context.Background(), s.thread, id) }()
 	}
 }
