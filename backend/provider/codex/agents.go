@@ -195,15 +195,25 @@ func (s *session) stopWork(t *turn) {
 		}
 	}
 	ctx := context.Background()
-	for thread, a := range s.agents {
-		if a.turn != "" {
-			_ = s.interruptNative(ctx, thread, a.turn) // its own end tells whether it worked
-			threads[thread] = true
-		}
+	for _, thread := range s.interruptAgents(ctx) {
+		threads[thread] = true
 	}
 	for thread := range threads {
 		s.endCommands(ctx, thread, func(e *entry) bool { return thread != s.thread || e.turn == t.id })
 	}
+}
+
+// interruptAgents interrupts the sub-agents that work, and gives their
+// threads. Their own ends tell whether it worked.
+func (s *session) interruptAgents(ctx context.Context) []string {
+	var threads []string
+	for thread, a := range s.agents {
+		if a.turn != "" {
+			_ = s.interruptNative(ctx, thread, a.turn)
+			threads = append(threads, thread)
+		}
+	}
+	return threads
 }
 
 // endCommands ends the commands of a thread that match. What cannot be ended

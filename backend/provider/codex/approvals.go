@@ -31,14 +31,12 @@ func (s *session) commandRequest(r *request, in *ask) event.Request {
 		body.Host = clip(in.Network.Host, maxText)
 		body.Title = "Reach " + body.Host
 	}
-	switch in.Kind {
-	case "writeStdin":
+	if in.Kind == "writeStdin" {
 		body.Title = "Type into the running command"
-	case "humanCommand":
-		// Codex wants a person to decide, once.
 	}
 	body.Title = cmp.Or(body.Title, "Run a command")
 	body.Options = r.choose(commandChoices(in))
+	r.cancelled = decision(cancel)
 	return body
 }
 
@@ -139,6 +137,7 @@ func (s *session) filesRequest(r *request, in *ask) event.Request {
 		body.Reason = strings.TrimSpace(body.Reason + "\nWriting below " + clip(in.GrantRoot, maxPath) + " is asked for, too.")
 	}
 	body.Options = r.choose([]choice{plainChoice(accept), plainChoice(acceptAll), plainChoice(decline), plainChoice(cancel)})
+	r.cancelled = decision(cancel)
 	return body
 }
 
@@ -241,5 +240,6 @@ func (s *session) oldRequest(r *request, in *ask, method string) event.Request {
 		return result, err
 	}
 	r.reason = nil // it goes with the decision
+	r.cancelled = decision("abort")
 	return body
 }

@@ -195,6 +195,10 @@ func (f *fake) play(thread, text string) {
 		f.asking = thread
 		f.write(map[string]any{"id": 43, "method": methodCommand, "params": map[string]any{"threadId": "stranger", "command": "rm -rf /"}})
 		return
+	case "close":
+		f.end(thread, "completed")
+		f.tell("thread/closed", map[string]any{"threadId": thread})
+		return
 	case "say nothing":
 		f.end(thread, "completed")
 		return

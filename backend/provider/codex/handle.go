@@ -85,6 +85,10 @@ func (s *session) handle(thread string, m wire.Message) {
 		}
 	case "serverRequest/resolved":
 		s.resolved(n.Request)
+	case "thread/closed":
+		if root { // by another client of the same Codex
+			s.end(&provider.Closed{Err: &provider.Error{Code: "agent_ended", Text: "Codex closed this conversation.", Action: "send_again"}})
+		}
 	case "model/rerouted":
 		s.notice(n.TurnID+"/rerouted", "model_rerouted", "warning", fmt.Sprintf("Codex answers with %s instead of %s.", clip(n.ToModel, 100), clip(n.FromModel, 100)), "")
 	case "warning", "guardianWarning":
@@ -152,6 +156,7 @@ func (s *session) turnEnded(n nativeTurn) {
 	s.mu.Unlock()
 	s.tellBackground()
 	s.emit(provider.Event{TurnEnded: end})
+	s.askAgain()
 	s.wake()
 }
 

@@ -252,6 +252,24 @@ func TestTurnOfItsOwn(t *testing.T) {
 	k.wantEnd("completed", "")
 }
 
+// TestConversationClosedElsewhere: it ends, its process is let go, and it can
+// be taken up again.
+func TestConversationClosedElsewhere(t *testing.T) {
+	b := newFake(t, "good")
+	k := b.open()
+	k.send("close")
+	k.until("the end", func(e provider.Event) bool { return e.Closed != nil })
+	if e := k.closed.Err; e == nil || e.Code != "agent_ended" {
+		t.Errorf("closed %+v", k.closed)
+	}
+	again := openTalk(t, b.driver, b.host, provider.Spec{Cwd: b.cwd, Mode: provider.Ask, Resume: k.thread})
+	again.send("hello")
+	again.wantEnd("completed", "")
+	again.close()
+	b.clock.skip(idleAfter)
+	gone(t, b)
+}
+
 func TestSilence(t *testing.T) {
 	t.Run("the turn can be ended", func(t *testing.T) {
 		b := newFake(t, "good")

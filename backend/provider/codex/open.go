@@ -129,10 +129,11 @@ func (s *session) start(ctx context.Context, mode permissions) (opened, error) {
 	if err != nil {
 		return opened{}, requestError("Codex could not start the conversation.", err)
 	}
-	s.thread = reply.Thread.ID
 	return reply, nil
 }
 
+// startedThread takes the reply on the reading goroutine. One that comes too
+// late leaves an empty thread behind, which Codex unloads.
 func (s *session) startedThread(m wire.Message, reply *opened) error {
 	if m.Error != nil {
 		return m.Error
@@ -140,19 +141,32 @@ func (s *session) startedThread(m wire.Message, reply *opened) error {
 	if err := json.Unmarshal(m.Result, reply); err != nil {
 		return fmt.Errorf("reply to thread/start: %w", err)
 	}
+	select {
+	case <-s.over:
+		return errors.New("nobody waits for the thread any more")
+	default:
+	}
+	s.setThread(reply.Thread.ID)
 	if reply.Thread.ID == "" || !s.server.register(reply.Thread.ID, s) {
 		return errors.New("reply to thread/start: no new thread")
 	}
 	return nil
 }
 
+func (s *session) setThread(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.thread = id
+}
+
 // resume loads a thread that was there before. One that still runs a turn
 // (its end was not heard of) is interrupted: nobody here waits for it.
 func (s *session) resume(ctx context.Context, mode permissions) (opened, error) {
+	s.setThread(s.spec.Resume)
 	if !s.server.register(s.spec.Resume, s) {
+		s.setThread("") // it is not ours to leave
 		return opened{}, &provider.Error{Code: "in_use", Text: "This Codex conversation is open in another chat.", Detail: s.spec.Resume}
 	}
-	s.thread = s.spec.Resume
 	params := s.threadParams(mode)
 	params["threadId"], params["excludeTurns"] = s.thread, true
 	var reply opened

@@ -273,6 +273,32 @@ func TestRealSubAgent(t *testing.T) {
 	b.fixture("subagent", k)
 }
 
+// TestRealInterruptReachesSubAgents: what a sub-agent runs is ended, too.
+func TestRealInterruptReachesSubAgents(t *testing.T) {
+	b := newBench(t)
+	k := b.open(provider.Spec{})
+	k.send(step(modelserver.Step{Scenario: "subagent", Prompt: "Do this: " + step(modelserver.Step{Scenario: "shell", Command: "echo begun; sleep 300"})}) +
+		step(modelserver.Step{Scenario: "shell", Command: "echo begun; sleep 299"}))
+	for len(k.tools(event.ToolExecute)) < 2 {
+		k.until("a running command", func(e provider.Event) bool { return e.Item != nil && e.Item.Body.Tool != nil })
+	}
+	if err := k.s.Interrupt(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	k.wantEnd("stopped", "")
+	over := func() bool {
+		for _, i := range k.items {
+			if i.Body.Tool != nil && (i.Status != event.Cancelled || i.Body.Tool.Kind == event.ToolExecute && i.Body.Tool.Output == "") {
+				return false
+			}
+		}
+		return true
+	}
+	for !over() {
+		k.until("the end of all work", func(e provider.Event) bool { return e.Item != nil })
+	}
+}
+
 func TestRealSkill(t *testing.T) {
 	b := newBench(t)
 	dir := filepath.Join(b.home, ".codex", "skills", "greet")

@@ -29,8 +29,8 @@ const (
 // request is something that waits for the user.
 type request struct {
 	id     json.RawMessage
-	turn   string // the native turn that asks; empty when none was named
 	thread string
+	asked  provider.Request
 	// reply is the result for an answer; an error finds fault with it.
 	reply func(provider.Answer) (any, error)
 	// cancelled is the result for a request that ends without an answer.
@@ -87,7 +87,7 @@ func (s *session) asked(thread string, m wire.Message) {
 		s.server.unroutable(m)
 		return
 	}
-	r := &request{id: m.ID, turn: in.TurnID, thread: thread, cancelled: declined(m.Method)}
+	r := &request{id: m.ID, thread: thread, cancelled: declined(m.Method)}
 	var body event.Request
 	kind := event.Approval
 	switch m.Method {
@@ -131,6 +131,7 @@ func (s *session) put(r *request, out provider.Request) {
 	out.Key = fmt.Sprintf("%d/%s", s.server.generation, r.id)
 	s.mu.Lock()
 	over := len(s.requests) >= maxRequests || s.turn != nil && (s.turn.interrupted || s.turn.failure != nil)
+	r.asked = out
 	if !over {
 		s.requests[out.Key] = r
 	}
@@ -236,6 +237,21 @@ func (s *session) endRequests() {
 	for _, key := range keys {
 		s.dog.Resume()
 		s.emit(provider.Event{Withdrawn: key})
+	}
+}
+
+// askAgain puts the requests of sub-agents that go on without a turn anew:
+// those of the turn that has ended no longer count.
+func (s *session) askAgain() {
+	s.mu.Lock()
+	var left []provider.Request
+	for _, r := range s.requests {
+		left = append(left, r.asked)
+	}
+	s.mu.Unlock()
+	slices.SortFunc(left, func(a, b provider.Request) int { return strings.Compare(a.Key, b.Key) })
+	for _, r := range left {
+		s.emit(provider.Event{Request: &r})
 	}
 }
 

@@ -33,7 +33,7 @@ func TestAnswers(t *testing.T) {
 		{"an option that was not offered", methodCommand, amendments, provider.Answer{Option: "always-9"}, ``},
 		{"deny, though it was not offered", methodCommand, amendments, provider.Answer{Option: decline}, `{"decision":"decline"}`},
 		{"deny and stop", methodCommand, amendments, provider.Answer{Option: cancel}, `{"decision":"cancel"}`},
-		{"no answer", methodCommand, amendments, provider.Answer{Cancelled: true}, `{"decision":"decline"}`},
+		{"no answer", methodCommand, amendments, provider.Answer{Cancelled: true}, `{"decision":"cancel"}`},
 		{"edit", methodFiles, `"reason":null`, provider.Answer{Option: acceptAll}, `{"decision":"acceptForSession"}`},
 		{"permissions for the turn", methodPermissions, permissions, provider.Answer{Option: "turn"}, `{"permissions":{"fileSystem":{"read":null,"write":["/data"]},"network":{"enabled":true}},"scope":"turn"}`},
 		{"permissions for the session", methodPermissions, permissions, provider.Answer{Option: "session"}, `{"permissions":{"fileSystem":{"read":null,"write":["/data"]},"network":{"enabled":true}},"scope":"session"}`},
@@ -131,7 +131,7 @@ func TestInterruptedTurnAsksNothing(t *testing.T) {
 			break
 		}
 	}
-	if m := <-p.read; !strings.Contains(string(m.Result), "decline") {
+	if m := <-p.read; !strings.Contains(string(m.Result), "cancel") {
 		t.Errorf("answer %s", m.Result)
 	}
 }
@@ -229,5 +229,31 @@ func TestOptionsAreShort(t *testing.T) {
 		if c.option.Kind == event.RejectOnce && !c.option.Reason {
 			t.Error("no reason can be given for a refusal")
 		}
+	}
+}
+
+// TestRequestOfASubAgentOutlivesTheTurn: it is put anew, so that the sub-agent
+// does not wait for ever.
+func TestRequestOfASubAgentOutlivesTheTurn(t *testing.T) {
+	events := replay(t, turnOf(
+		itemLine("item/started", `{"type":"subAgentActivity","id":"a","kind":"started","agentThreadId":"child","agentPath":"/root/part"}`),
+		`{"method":"turn/started","params":{"threadId":"child","turn":{"id":"turn-2"}}}`,
+		`{"id":1,"method":"item/commandExecution/requestApproval","params":{"threadId":"child","turnId":"turn-2","itemId":"c","command":"ls"}}`,
+		`{"id":2,"method":"item/commandExecution/requestApproval","params":{"threadId":"thread-1","turnId":"turn-1","itemId":"c","command":"ls"}}`,
+		`{"method":"turn/completed","params":{"threadId":"thread-1","turn":{"id":"turn-1","status":"completed"}}}`,
+	))
+	var after []string
+	ended := false
+	for _, e := range events {
+		ended = ended || e.TurnEnded != nil
+		if ended && e.Request != nil {
+			after = append(after, e.Request.Key)
+		}
+		if e.Withdrawn == "7/1" {
+			t.Error("the sub-agent's request was withdrawn")
+		}
+	}
+	if len(after) != 1 || after[0] != "7/1" {
+		t.Errorf("after the turn %v were put:%s", after, tale(events))
 	}
 }

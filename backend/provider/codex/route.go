@@ -100,18 +100,24 @@ func (s *server) register(thread string, c *session) bool {
 	return true
 }
 
-// forget takes all threads of a conversation away and gives their ids.
-func (s *server) forget(c *session) []string {
+// threads are those of a conversation: its own and its sub-agents'.
+func (s *server) threads(c *session) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var threads []string
 	for thread, owner := range s.sessions {
 		if owner == c {
 			threads = append(threads, thread)
-			delete(s.sessions, thread)
 		}
 	}
 	return threads
+}
+
+// forget takes all threads of a conversation away.
+func (s *server) forget(c *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.sessions, func(_ string, owner *session) bool { return owner == c })
 }
 
 // all are the conversations, each once.

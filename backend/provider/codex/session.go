@@ -16,14 +16,14 @@ type session struct {
 	server *server
 	host   provider.Host
 	spec   provider.Spec
-	thread string // set by open, before anything is handled
+	thread string // written with mu, before anything of it is handled
 
 	events chan provider.Event
 	queue  chan func()
 	leave  sync.Once
 	over   chan struct{} // closed when nothing more is taken in
 	unread chan struct{} // closed when nobody reads events any more
-	quit   sync.Once
+	quit   sync.Once     // gives the reference to the process back
 	done   chan struct{} // closed after the events channel
 
 	dog *watch.Dog
@@ -89,6 +89,8 @@ func (s *session) pump() {
 	s.mu.Lock()
 	end := s.ending
 	s.mu.Unlock()
+	s.server.forget(s)
+	s.quit.Do(func() { s.driver.release(s.server) })
 	s.emit(provider.Event{Closed: end})
 }
 
@@ -128,7 +130,10 @@ func (s *session) Close(ctx context.Context) error {
 
 // wind ends the conversation's work in the process.
 func (s *session) wind(ctx context.Context) error {
-	if s.server.isOver() || s.thread == "" {
+	s.mu.Lock()
+	thread := s.thread
+	s.mu.Unlock()
+	if s.server.isOver() || thread == "" {
 		return nil
 	}
 	err := s.quiet(ctx)
@@ -147,10 +152,22 @@ func (s *session) wind(ctx context.Context) error {
 	}
 }
 
-// quiet interrupts the turn that runs and waits for its end.
+// quiet interrupts the turn that runs and waits for its end, and interrupts
+// the sub-agents that go on without one.
 func (s *session) quiet(ctx context.Context) error {
 	if err := s.Interrupt(ctx); err != nil {
 		return err
+	}
+	asked := make(chan struct{})
+	s.post(func() {
+		s.interruptAgents(ctx)
+		close(asked)
+	})
+	select {
+	case <-asked:
+	case <-s.over:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	return s.waitIdle(ctx, stopLimit)
 }
@@ -182,7 +199,7 @@ func (s *session) waitIdle(ctx context.Context, limit time.Duration) error {
 // unsubscribe ends what the conversation left running and gives its threads
 // back to the process.
 func (s *session) unsubscribe(ctx context.Context) error {
-	for _, thread := range s.threads() {
+	for _, thread := range s.server.threads(s) {
 		params := map[string]any{"threadId": thread}
 		if err := s.server.within(ctx, stopLimit, "thread/backgroundTerminals/clean", params, nil); err != nil && !refused(err) {
 			return err
@@ -194,24 +211,9 @@ func (s *session) unsubscribe(ctx context.Context) error {
 	return nil
 }
 
-// threads are the conversation's own and those of its sub-agents.
-func (s *session) threads() []string {
-	s.server.mu.Lock()
-	defer s.server.mu.Unlock()
-	var all []string
-	for thread, owner := range s.server.sessions {
-		if owner == s {
-			all = append(all, thread)
-		}
-	}
-	return all
-}
-
 // drop leaves the process and ends the events.
 func (s *session) drop(ctx context.Context) {
-	s.server.forget(s)
 	s.end(&provider.Closed{})
-	s.quit.Do(func() { s.driver.release(s.server) })
 	drained := make(chan struct{})
 	stop := s.host.Clock.AfterFunc(drainGrace, func() { close(drained) })
 	defer stop()

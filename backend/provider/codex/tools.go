@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"path"
+	"path/filepath"
 	"strings"
 
 	"berth/backend/event"
@@ -31,7 +31,7 @@ func (s *session) tool(e *entry, status event.Status) {
 	case "imageView":
 		t.Kind, t.Name, t.Title = event.ToolRead, "view_image", s.relative(it.Path)
 		t.Locations = []event.Location{{Path: s.relative(it.Path)}}
-		images = []provider.Image{{Name: path.Base(it.Path), Path: it.Path}}
+		images = []provider.Image{{Name: filepath.Base(it.Path), Path: it.Path}}
 	case "imageGeneration":
 		images = imageTool(t, it, status)
 	case "sleep":
@@ -178,7 +178,7 @@ func imageTool(t *event.Tool, it *item, status event.Status) []provider.Image {
 		return nil
 	}
 	if it.Saved != "" {
-		return []provider.Image{{Name: path.Base(it.Saved), Path: it.Saved}}
+		return []provider.Image{{Name: filepath.Base(it.Saved), Path: it.Saved}}
 	}
 	var data string
 	_ = json.Unmarshal(it.Result, &data) // another kind of result is none

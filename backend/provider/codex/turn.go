@@ -221,10 +221,13 @@ func (s *session) bind(p *pending, id string) {
 		return
 	}
 	s.pending = nil
-	interrupted := p.interrupted
+	interrupted, waiting := p.interrupted, len(s.requests)
 	s.turn = &turn{id: id, model: p.model, interrupted: interrupted}
 	s.mu.Unlock()
 	s.dog.Begin()
+	for range waiting { // sub-agents of an earlier turn may still ask
+		s.dog.Wait()
+	}
 	s.emit(provider.Event{Accepted: &provider.Accepted{Turn: p.input, ProviderTurn: id}})
 	p.settled(nil)
 	if interrupted {
@@ -274,9 +277,9 @@ func (s *session) look(p *pending) (provider.Delivery, error) {
 // if it has ended already, is told now.
 func (s *session) found(p *pending, t nativeTurn) {
 	s.mu.Lock()
-	running := s.turn != nil && s.turn.id == t.ID
+	starts := s.pending == p
 	s.mu.Unlock()
-	if running {
+	if !starts {
 		s.steered(p, t.ID)
 		return
 	}
