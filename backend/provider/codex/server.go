@@ -113,7 +113,7 @@ func (s *server) start(ctx context.Context) error {
 		_ = s.rpc.Run(s.dispatch, s.stray) // the process's own last words say more than the reading error
 	}()
 	if over {
-		return startError(errors.New("Berth is ending"), "")
+		return startError(errors.New("the backend is ending"), "")
 	}
 	if _, err := s.call(ctx, "initialize", initializeParams(s.host.Version), nil); err != nil {
 		return startError(err, s.lastWords())
