@@ -2,22 +2,12 @@ package acp
 
 import (
 	"context"
-	"io"
 	"os"
-	"regexp"
 	"strings"
-	"time"
 
 	"berth/backend/process"
 	"berth/backend/provider"
-)
-
-const (
-	// versionTimeout bounds --version: Node programs take a second or two to
-	// load.
-	versionTimeout = 15 * time.Second
-	// maxVersionOutput bounds what is read of it, in bytes.
-	maxVersionOutput = 64 << 10
+	"berth/backend/provider/probe"
 )
 
 // Describe looks for the agent, asks its version and reads what it keeps
@@ -53,7 +43,11 @@ func (d *Driver) Describe(ctx context.Context, host provider.Host) provider.Desc
 		desc.Models = append(desc.Models, known.models...)
 	}
 	if desc.Version == "" {
-		if desc.Version, err = version(ctx, host, path, e); err != nil {
+		// One that answers without a number, or not as asked, has no known
+		// version; one that cannot run at all is broken.
+		result, err := probe.Run(ctx, host.Processes, process.Spec{Path: path, Args: []string{"--version"}, Dir: os.TempDir(), Env: host.Env, Label: e.ID + " --version"})
+		desc.Version = probe.Version(result.Stdout)
+		if err != nil {
 			desc.Status, desc.Message, desc.Detail = provider.Broken, e.Title+" does not start.", firstBytes(err.Error(), maxDetail)
 			if ctx.Err() != nil {
 				desc.Status, desc.Message = provider.Unknown, e.Title+" did not answer in time."
@@ -83,32 +77,4 @@ func lookup(name string, e Entry, host provider.Host) string {
 		return value
 	}
 	return os.Getenv(name)
-}
-
-var versionNumber = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+-]{0,60}`)
-
-// version asks the program. One that answers without a number has no known
-// version; one that cannot run at all is an error.
-func version(ctx context.Context, host provider.Host, path string, e Entry) (string, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stop := host.Clock.AfterFunc(versionTimeout, cancel)
-	defer stop()
-	proc, err := host.Processes.Start(ctx, process.Spec{Path: path, Args: []string{"--version"}, Dir: os.TempDir(), Env: host.Env, Label: e.ID + " --version"})
-	if err != nil {
-		return "", err
-	}
-	defer stopProcess(proc)
-	_ = proc.Stdin().Close()
-	out := make(chan []byte, 1)
-	go func() {
-		data, _ := io.ReadAll(io.LimitReader(proc.Stdout(), maxVersionOutput))
-		out <- data
-	}()
-	select {
-	case data := <-out:
-		return versionNumber.FindString(string(data)), nil
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
 }
