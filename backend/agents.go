@@ -16,6 +16,7 @@ import (
 	"berth/backend/provider/codex"
 	"berth/backend/provider/cursor"
 	"berth/backend/provider/demo"
+	"berth/backend/provider/opencode"
 	"berth/backend/settings"
 	"berth/backend/store"
 )
@@ -39,7 +40,7 @@ func (b *Backend) addAgents(log *event.Log, prefs *settings.Store) error {
 		}
 	}
 	b.agents = provider.NewCatalog(host, chosen, changed)
-	for _, d := range []provider.Driver{claude.New(), codex.New(), cursor.New()} {
+	for _, d := range []provider.Driver{claude.New(), codex.New(), cursor.New(), opencode.New()} {
 		b.add(d)
 	}
 	file, err := acp.LoadAgentsFile(filepath.Join(b.options.State, "agents.json"))

@@ -8,6 +8,7 @@ import (
 	"berth/backend/provider/acp"
 	"berth/backend/provider/claude"
 	"berth/backend/provider/codex"
+	"berth/backend/provider/opencode"
 	"berth/test/modelserver"
 )
 
@@ -58,6 +59,18 @@ var agents = []agent{
 		// Codex asks questions in its plan mode.
 		modeFor: map[string]provider.Permission{"question": provider.PlanOnly},
 		modes:   []provider.Permission{provider.Ask, provider.AcceptEdits, provider.PlanOnly, provider.Full},
+	},
+	{
+		name: "opencode", command: "opencode",
+		driver:   func() provider.Driver { return opencode.New() },
+		settings: (*modelserver.Server).OpenCode,
+		shared:   true,
+		can: provider.Capabilities{
+			Approvals: true, Questions: true, Steer: true, Fork: true, Resume: true, Images: true, Files: true, Thinking: true,
+			Plans: true, Subagents: true, Commands: true, Instructions: true, Usage: true, Cost: true, Interrupt: true,
+			ModelPerTurn: true, EffortPerTurn: true,
+		},
+		modes: []provider.Permission{provider.Ask, provider.AcceptEdits, provider.PlanOnly, provider.Full},
 	},
 	{
 		name: "gemini", command: "gemini",

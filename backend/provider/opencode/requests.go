@@ -138,6 +138,8 @@ func (s *session) permissionAsked(session string, properties json.RawMessage) {
 		options = append(options, event.Option{ID: optionChat, Kind: event.AllowSession, Label: "Allow in this chat: " + firstBytes(p.always(), maxDetail)})
 	}
 	options = append(options, event.Option{ID: optionReject, Kind: event.RejectOnce, Label: "Deny", Reason: true})
+	body := s.approval(p)
+	body.Options = options
 	s.put(&request{
 		key: p.ID,
 		check: func(a provider.Answer) error {
@@ -155,7 +157,7 @@ func (s *session) permissionAsked(session string, properties json.RawMessage) {
 			}
 			return reply(ctx, "once", "")
 		},
-	}, provider.Request{Kind: event.Approval, Tool: s.view.calls[p.Tool.MessageID+"/"+p.Tool.CallID], Body: s.approval(p)})
+	}, provider.Request{Kind: event.Approval, Tool: s.view.calls[p.Tool.MessageID+"/"+p.Tool.CallID], Body: body})
 }
 
 // grant remembers what was allowed for this chat, sub-agents included.

@@ -27,23 +27,23 @@ const (
 type rules []rule
 
 // asking asks before anything that changes or leaves the folder. Tools of MCP
-// servers are called <server>_<tool>. OpenCode's own way in and out of
-// planning is shut: Berth's mode decides.
+// servers are called <server>_<tool>; the names with an underscore also hold
+// what is outside the folder (external_directory) and endless repetition
+// (doom_loop). OpenCode's own way in and out of planning is shut: Berth's
+// mode decides.
 var asking = rules{
 	{"*_*", "*", ask},
-	{"external_directory", "*", ask},
-	{"doom_loop", "*", ask},
 	{"bash", "*", ask},
 	{"edit", "*", ask},
-	{"webfetch", "*", ask},
-	{"websearch", "*", ask},
+	{"web*", "*", ask},
 	{"codesearch", "*", ask},
 	{"plan_enter", "*", deny},
 	{"plan_exit", "*", deny},
 }
 
-// config is the rules as OpenCode's settings write them. A pattern of its own
-// is merged into the user's, where a plain word would replace them.
+// config is the rules as OpenCode's settings write them. A pattern is merged
+// into those of the user, where a plain word would replace them; "web*" stands
+// for two names that take only words.
 func (rs rules) config() map[string]map[string]string {
 	out := map[string]map[string]string{}
 	for _, r := range rs {

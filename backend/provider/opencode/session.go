@@ -63,8 +63,8 @@ type turn struct {
 	// Of the emitting goroutine alone.
 	answered bool // a message of the model was finished
 	finish   string
-	problem  *problem // told by a message of the model
-	loose    *problem // told without one: it may be of an earlier turn
+	problem  *problem        // told by a message of the model
+	loose    *problem        // told without one: it may be of an earlier turn
 	said     map[string]bool // notices that were made
 }
 
