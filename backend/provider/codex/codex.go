@@ -77,8 +77,6 @@ const (
 	// maxOutput bounds the text a tool's item carries, in bytes; what Berth
 	// keeps whole in a file is up to the chat.
 	maxOutput = 8 << 20
-	// maxPatch bounds the patch of one file, in bytes.
-	maxPatch = 2 << 20
 	// maxRaw bounds a line kept for the debug view, in bytes.
 	maxRaw = 16 << 10
 	// maxImage bounds a picture that comes as bytes.

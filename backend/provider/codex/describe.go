@@ -3,13 +3,13 @@ package codex
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"sync"
 	"time"
 
 	"berth/backend/process"
 	"berth/backend/provider"
+	"berth/backend/provider/probe"
 )
 
 const (
@@ -21,9 +21,6 @@ const (
 	// catalogLimit bounds the model catalogue, which may ask the network;
 	// the one that comes with the program needs none.
 	catalogLimit = 4 * time.Second
-	// maxAnswered bounds what is read of a command's output, in bytes. The
-	// catalogue has the instructions of each model in it.
-	maxAnswered = 16 << 20
 	// maxModels bounds the models listed.
 	maxModels = 200
 )
@@ -54,12 +51,12 @@ func (d *Driver) Describe(ctx context.Context, host provider.Host) provider.Desc
 	defer cancel()
 	stop := host.Clock.AfterFunc(describeLimit, cancel)
 	defer stop()
-	judge(&desc, probe{host: host, path: path}.look(ctx))
+	judge(&desc, probing{host, path}.look(ctx))
 	return desc
 }
 
-// probe asks one installation.
-type probe struct {
+// probing asks one installation.
+type probing struct {
 	host provider.Host
 	path string
 }
@@ -72,15 +69,14 @@ type findings struct {
 	config  config
 }
 
-// answer is what a command printed.
+// answer is what became of a command.
 type answer struct {
-	text string
-	code int
+	probe.Result
 	err  error
 	late bool // err is that time ran out, which is no evidence
 }
 
-func (p probe) look(ctx context.Context) findings {
+func (p probing) look(ctx context.Context) findings {
 	var f findings
 	var full, bundled answer
 	var wg sync.WaitGroup
@@ -103,30 +99,10 @@ func (p probe) look(ctx context.Context) findings {
 	return f
 }
 
-// run runs a command of Codex and gives what it printed on either stream.
-func (p probe) run(ctx context.Context, args ...string) answer {
-	proc, err := p.host.Processes.Start(ctx, process.Spec{
+// run runs a command of Codex.
+func (p probing) run(ctx context.Context, args ...string) answer {
+	r, err := probe.Run(ctx, p.host.Processes, process.Spec{
 		Path: p.path, Args: args, Dir: workingDir(), Env: p.host.Env, Label: Name + " " + strings.Join(args, " "),
 	})
-	if err != nil {
-		return answer{err: err}
-	}
-	defer stopProcess(proc)
-	_ = proc.Stdin().Close()
-	out := make(chan []byte, 1)
-	go func() {
-		data, _ := io.ReadAll(io.LimitReader(proc.Stdout(), maxAnswered)) // what was read counts
-		out <- data
-	}()
-	select {
-	case data := <-out:
-		select {
-		case <-proc.Done():
-		case <-ctx.Done():
-			return answer{err: ctx.Err(), late: true}
-		}
-		return answer{text: string(data) + "\n" + plain(proc.StderrTail()), code: proc.Exit().Code}
-	case <-ctx.Done():
-		return answer{err: ctx.Err(), late: true}
-	}
+	return answer{r, err, ctx.Err() != nil}
 }

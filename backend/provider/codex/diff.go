@@ -2,10 +2,10 @@ package codex
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"berth/backend/event"
+	"berth/backend/provider/patch"
 )
 
 // fileChange is one file of an edit. Diff is a unified patch for an update,
@@ -59,72 +59,27 @@ func (s *session) files(changes []fileChange) []event.FileDiff {
 }
 
 func (s *session) fileDiff(c fileChange) event.FileDiff {
-	d := event.FileDiff{Path: s.relative(c.Path), Change: "modified"}
-	patch := c.Diff
-	switch c.Kind.Type {
-	case "add":
-		d.Change, patch = "added", wholeFile('+', c.Diff)
-	case "delete":
-		d.Change, patch = "deleted", wholeFile('-', c.Diff)
-	default:
-		if c.Kind.Move != nil {
-			d.Change, d.OldPath, d.Path = "renamed", d.Path, s.relative(*c.Kind.Move)
-			// Codex writes the new name below the patch, too.
-			patch = strings.TrimSuffix(patch, "\n\nMoved to: "+*c.Kind.Move)
-		}
-	}
+	path := s.relative(c.Path)
 	switch {
-	case len(patch) > maxPatch:
-		d.Omitted = "too_large"
-		return d
-	case strings.ContainsRune(patch, 0):
-		d.Omitted = "binary"
-		return d
+	case c.Kind.Type == "add":
+		return patch.Between(path, nil, &c.Diff)
+	case c.Kind.Type == "delete":
+		return patch.Between(path, &c.Diff, nil)
 	}
-	d.Patch = patch
-	for line := range strings.Lines(patch) {
-		switch line[0] {
-		case '+':
-			d.Added++
-		case '-':
-			d.Removed++
-		}
+	d := event.FileDiff{Path: path, Change: "modified"}
+	hunks := c.Diff
+	if c.Kind.Move != nil {
+		d.Change, d.OldPath, d.Path = "renamed", path, s.relative(*c.Kind.Move)
+		// Codex writes the new name below the patch, too.
+		hunks = strings.TrimSuffix(hunks, "\n\nMoved to: "+*c.Kind.Move)
 	}
+	patch.Put(&d, hunks)
 	return d
 }
 
-// wholeFile makes the patch of a file that is wholly new or wholly gone.
-func wholeFile(sign byte, text string) string {
-	if text == "" || len(text) > maxPatch {
-		return text
-	}
-	var b strings.Builder
-	n := strings.Count(text, "\n")
-	if !strings.HasSuffix(text, "\n") {
-		n++
-	}
-	if sign == '+' {
-		fmt.Fprintf(&b, "@@ -0,0 +1,%d @@\n", n)
-	} else {
-		fmt.Fprintf(&b, "@@ -1,%d +0,0 @@\n", n)
-	}
-	for line := range strings.Lines(text) {
-		b.WriteByte(sign)
-		b.WriteString(line)
-	}
-	if !strings.HasSuffix(text, "\n") {
-		b.WriteString("\n\\ No newline at end of file\n")
-	}
-	return b.String()
-}
-
 // relative gives a path below the chat's folder relative to it.
-func (s *session) relative(p string) string {
-	p = clip(p, maxPath)
-	if rel, err := filepath.Rel(s.spec.Cwd, p); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return p
+func (s *session) relative(path string) string {
+	return patch.Relative(s.spec.Cwd, clip(path, maxPath))
 }
 
 // maxPath bounds a path taken over from Codex, in bytes.

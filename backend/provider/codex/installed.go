@@ -6,14 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
 	"berth/backend/provider"
+	"berth/backend/provider/probe"
 )
 
 // judge says from what was found whether Codex can be used.
@@ -26,11 +25,11 @@ func judge(d *provider.Description, f findings) {
 		}
 		return
 	}
-	d.Version = versionNumber.FindString(f.version.text)
+	d.Version = probe.Version(f.version.Stdout)
 	switch {
 	case d.Version == "":
-		d.Status, d.Message, d.Detail = provider.Broken, "This program does not answer as Codex does.", clip(lastLineOf(f.version.text), maxText)
-	case older(d.Version, minVersion):
+		d.Status, d.Message, d.Detail = provider.Broken, "This program does not answer as Codex does.", clip(f.version.LastLine(), maxText)
+	case probe.Older(d.Version, minVersion):
 		d.Status, d.Message = provider.TooOld, "Codex "+d.Version+" is too old for Berth, which needs "+minVersion+" or newer."
 	case f.config.err != nil:
 		d.Status, d.Message, d.Detail = provider.Broken, "Codex's configuration cannot be read.", clip(f.config.err.Error(), maxText)
@@ -45,45 +44,20 @@ func signedIn(f findings) (status provider.Status, account, message string) {
 	if name, ok := f.config.ownProvider(); ok {
 		return provider.Ready, name, ""
 	}
-	said := lastLineOf(f.login.text)
+	said := f.login.Stdout + f.login.Stderr
 	switch {
 	case f.login.err != nil:
 		return provider.Unknown, "", "Codex did not tell whether it is signed in."
-	case strings.Contains(f.login.text, "Not logged in"):
+	case strings.Contains(said, "Not logged in"):
 		return provider.Unauthenticated, "", "Codex is not signed in."
-	case f.login.code != 0:
-		return provider.Unknown, "", "Codex did not tell whether it is signed in: " + clip(said, maxText)
-	case strings.Contains(f.login.text, "API key"):
+	case f.login.Code != 0:
+		return provider.Unknown, "", "Codex did not tell whether it is signed in: " + clip(f.login.LastLine(), maxText)
+	case strings.Contains(said, "API key"):
 		return provider.Ready, "API key", "" // never the line itself: it has a part of the key
-	case strings.Contains(f.login.text, "ChatGPT"):
+	case strings.Contains(said, "ChatGPT"):
 		return provider.Ready, "ChatGPT", ""
 	}
 	return provider.Ready, "", ""
-}
-
-var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+[0-9A-Za-z.+-]{0,60}`)
-
-// older compares the numbers of two versions.
-func older(version, than string) bool {
-	return slices.Compare(numbers(version), numbers(than)) < 0
-}
-
-func numbers(version string) []int {
-	version, _, _ = strings.Cut(version, "-")
-	var list []int
-	for _, part := range strings.Split(version, ".") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			break
-		}
-		list = append(list, n)
-	}
-	return list
-}
-
-func lastLineOf(text string) string {
-	text = strings.TrimSpace(text)
-	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 // catalogModel is a model of `codex debug models`.
@@ -102,14 +76,13 @@ type catalogModel struct {
 
 // models reads a catalogue: what is to be listed, best first.
 func models(a answer) []catalogModel {
-	begin := strings.IndexByte(a.text, '{')
-	if a.err != nil || a.code != 0 || begin < 0 {
+	if a.err != nil || a.Code != 0 {
 		return nil
 	}
 	var catalog struct {
 		Models []catalogModel `json:"models"`
 	}
-	if json.NewDecoder(strings.NewReader(a.text[begin:])).Decode(&catalog) != nil {
+	if json.Unmarshal([]byte(a.Stdout), &catalog) != nil {
 		return nil
 	}
 	list := slices.DeleteFunc(catalog.Models, func(m catalogModel) bool {

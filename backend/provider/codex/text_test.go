@@ -9,6 +9,7 @@ import (
 
 	"berth/backend/event"
 	"berth/backend/provider"
+	"berth/backend/provider/patch"
 	"berth/backend/provider/wire"
 )
 
@@ -69,11 +70,11 @@ func TestFileDiff(t *testing.T) {
 		in   fileChange
 		want event.FileDiff
 	}{
-		{"without a last line end", change("add", nil, "/project/a", "x"), event.FileDiff{Path: "a", Change: "added", Added: 1, Patch: "@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n"}},
+		{"without a last line end", change("add", nil, "/project/a", "x"), event.FileDiff{Path: "a", Change: "added", Added: 1, Patch: "@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"}},
 		{"an empty file", change("add", nil, "/project/a", ""), event.FileDiff{Path: "a", Change: "added"}},
 		{"outside the folder", change("update", nil, "/etc/hosts", "@@ -1 +1 @@\n-a\n+b\n"), event.FileDiff{Path: "/etc/hosts", Change: "modified", Added: 1, Removed: 1, Patch: "@@ -1 +1 @@\n-a\n+b\n"}},
 		{"moved", change("update", &move, "/project/old.txt", "@@ -1 +1 @@\n-a\n+b\n\n\nMoved to: /project/new.txt"), event.FileDiff{Path: "new.txt", OldPath: "old.txt", Change: "renamed", Added: 1, Removed: 1, Patch: "@@ -1 +1 @@\n-a\n+b\n"}},
-		{"too large", change("add", nil, "/project/a", strings.Repeat("x\n", maxPatch)), event.FileDiff{Path: "a", Change: "added", Omitted: "too_large"}},
+		{"too large", change("add", nil, "/project/a", strings.Repeat("x\n", patch.MaxText)), event.FileDiff{Path: "a", Change: "added", Omitted: "too_large"}},
 		{"binary", change("delete", nil, "/project/a", "a\x00b\n"), event.FileDiff{Path: "a", Change: "deleted", Omitted: "binary"}},
 	}
 	for _, tc := range cases {
@@ -154,16 +155,5 @@ func TestLimits(t *testing.T) {
 	}
 	if n := count(replay(t, [][]byte{[]byte(`{"method":"thread/started","params":{"thread":{"id":"thread-1"}}}`), []byte(line)})); n != 0 {
 		t.Errorf("an idle conversation was told %d times", n)
-	}
-}
-
-func TestVersions(t *testing.T) {
-	for _, tc := range []struct {
-		version string
-		old     bool
-	}{{"0.171.0", false}, {"0.170.9", true}, {"0.171.1", false}, {"1.0.0", false}, {"0.171.0-alpha.1", false}, {"0.99.0", true}} {
-		if got := older(tc.version, "0.171.0"); got != tc.old {
-			t.Errorf("older(%s) = %t", tc.version, got)
-		}
 	}
 }

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	// MaxOutput bounds what is read of a command's output, in bytes.
-	MaxOutput = 1 << 20
+	// MaxOutput bounds what is read of a command's output, in bytes. Codex
+	// lists its models with the instructions of each: 0.9 MB, and growing.
+	MaxOutput = 8 << 20
 	// stopGrace is for a command that outlives its context.
 	stopGrace = 500 * time.Millisecond
 	// stopWithin bounds the ending of it, two graces and some room.
