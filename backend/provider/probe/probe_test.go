@@ -68,7 +68,7 @@ func TestRun(t *testing.T) {
 
 func TestRunIsBounded(t *testing.T) {
 	s := supervisor(t)
-	got, err := Run(t.Context(), s, process.Spec{Path: "/bin/sh", Args: []string{"-c", "head -c 3000000 /dev/zero | tr '\\0' x"}, Label: "test"})
+	got, err := Run(t.Context(), s, process.Spec{Path: "/bin/sh", Args: []string{"-c", "head -c 9000000 /dev/zero | tr '\\0' x"}, Label: "test"})
 	if err != nil || len(got.Stdout) != MaxOutput {
 		t.Errorf("%d bytes, %v", len(got.Stdout), err)
 	}
