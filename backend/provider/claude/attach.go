@@ -49,8 +49,9 @@ func textBlock(s string) outBlock { return outBlock{Type: "text", Text: &s} }
 
 // messageContent makes the content blocks of a message: files by their path
 // and the user's name for them in a block of their own, then the user's text,
-// unchanged, then pictures. Pictures come last because the CLI adds a line end to a text that follows
-// one; but a slash command must be the last block to be seen as one.
+// unchanged, then pictures. Pictures come last because the CLI adds a line end
+// to a text that follows one; but a slash command must be the last block to
+// be seen as one.
 func messageContent(in provider.Input) ([]outBlock, []string, error) {
 	var files, pictures []outBlock
 	var paths, named []string

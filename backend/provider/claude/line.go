@@ -178,11 +178,6 @@ type modelUse struct {
 	ContextWindow int64 `json:"contextWindow"`
 }
 
-// answers says whether the turn answered the message with that id.
-func (r *resultLine) answers(uuid string) bool {
-	return r.Message == uuid || slices.Contains(r.Messages, uuid)
-}
-
 // lifecycleLine tells how far a message of ours has come.
 type lifecycleLine struct {
 	Message string `json:"command_uuid"`

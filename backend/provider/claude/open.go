@@ -137,7 +137,7 @@ func (d *Driver) Open(ctx context.Context, host provider.Host, spec provider.Spe
 }
 
 // initialize makes the handshake; a session that cannot be used is closed.
-func (s *Session) initialize(ctx context.Context) error {
+func (s *session) initialize(ctx context.Context) error {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := s.clock.AfterFunc(startTimeout, cancel)
@@ -158,7 +158,7 @@ func (s *Session) initialize(ctx context.Context) error {
 }
 
 // discard closes a session that nobody has seen, and gives its last event.
-func (s *Session) discard(ctx context.Context) *provider.Closed {
+func (s *session) discard(ctx context.Context) *provider.Closed {
 	gone := make(chan *provider.Closed, 1)
 	go func() {
 		var last *provider.Closed

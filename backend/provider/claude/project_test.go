@@ -456,7 +456,7 @@ func FuzzLines(f *testing.F) {
 		if len(line) == 0 {
 			return
 		}
-		s := &Session{clock: realClock{}, lines: wire.NewLines(strings.NewReader(""), io.Discard, 0), p: newProjector("/"), kept: func(string) bool { return false }, calls: map[string]chan controlReply{},
+		s := &session{clock: realClock{}, lines: wire.NewLines(strings.NewReader(""), io.Discard, 0), p: newProjector("/"), kept: func(string) bool { return false }, calls: map[string]chan controlReply{},
 			requests: map[string]*pending{}, attached: map[string]bool{}, closing: true}
 		s.dog = newDog(s)
 		s.turn = &turn{id: "turn_1", uuid: messageID("turn_1"), begun: true, steers: map[string]string{}}

@@ -4,18 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"berth/backend/provider"
-	"berth/backend/provider/wire"
 )
 
 const (
-	// exitGrace is how long a process may live on after its output has ended.
-	exitGrace = 5 * time.Second
 	// lookEvery bounds how often the transcript is looked for on disk.
 	lookEvery = 100 * time.Millisecond
 	// maxGarbage bounds what is kept of a line that is not the protocol's, in
@@ -24,7 +19,7 @@ const (
 )
 
 // read takes the lines in order and is the only one that sends events.
-func (s *Session) read() {
+func (s *session) read() {
 	defer close(s.done)
 	for {
 		raw, err := s.lines.Next()
@@ -37,7 +32,7 @@ func (s *Session) read() {
 	}
 }
 
-func (s *Session) send(events []provider.Event) {
+func (s *session) send(events []provider.Event) {
 	for _, e := range events {
 		select {
 		case s.events <- e:
@@ -46,11 +41,11 @@ func (s *Session) send(events []provider.Event) {
 	}
 }
 
-func (s *Session) tell(e provider.Event) { s.p.out = append(s.p.out, e) }
+func (s *session) tell(e provider.Event) { s.p.out = append(s.p.out, e) }
 
 // take handles one line. What reads files does so before it locks: Interrupt
 // and Close must never wait for a disk.
-func (s *Session) take(raw []byte) {
+func (s *session) take(raw []byte) {
 	var h head
 	if raw[0] != '{' || json.Unmarshal(raw, &h) != nil || h.Type == "" {
 		s.garbage = cut(string(raw), maxGarbage)
@@ -71,7 +66,7 @@ func (s *Session) take(raw []byte) {
 var errUnknownLine = errors.New("a line of a kind that is not known")
 
 // dispatch gives a line to what handles its kind.
-func (s *Session) dispatch(h *head, raw []byte) error {
+func (s *session) dispatch(h *head, raw []byte) error {
 	switch h.Type {
 	case "stream_event":
 		return locked(s, raw, func(l *streamLine) { s.lively(); s.p.streamEvent(l) })
@@ -102,7 +97,7 @@ func (s *Session) dispatch(h *head, raw []byte) error {
 }
 
 // locked reads a line and handles it under the session's lock.
-func locked[T any](s *Session, raw []byte, handle func(*T)) error {
+func locked[T any](s *session, raw []byte, handle func(*T)) error {
 	var l T
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return err
@@ -115,7 +110,7 @@ func locked[T any](s *Session, raw []byte, handle func(*T)) error {
 
 // lively notes a sign of the running turn's answer. What comes before the
 // agent has taken the message belongs to work of its own.
-func (s *Session) lively() {
+func (s *session) lively() {
 	switch t := s.turn; {
 	case t == nil:
 	case t.begun:
@@ -128,7 +123,7 @@ func (s *Session) lively() {
 
 // began notes that the agent took a message of ours: it says so by the
 // message's own uuid.
-func (s *Session) began(uuid string) {
+func (s *session) began(uuid string) {
 	t := s.turn
 	switch {
 	case t == nil || uuid == "":
@@ -145,7 +140,7 @@ func (s *Session) began(uuid string) {
 	}
 }
 
-func (s *Session) user(l *messageLine) {
+func (s *session) user(l *messageLine) {
 	if l.Replay {
 		s.began(l.UUID)
 		return
@@ -154,7 +149,7 @@ func (s *Session) user(l *messageLine) {
 	s.p.user(l)
 }
 
-func (s *Session) lifecycle(l *lifecycleLine) {
+func (s *session) lifecycle(l *lifecycleLine) {
 	t := s.turn
 	switch {
 	case l.State == "started":
@@ -173,7 +168,7 @@ func (s *Session) lifecycle(l *lifecycleLine) {
 	}
 }
 
-func (s *Session) system(l *systemLine) {
+func (s *session) system(l *systemLine) {
 	switch l.Subtype {
 	case "init":
 		s.p.model = l.Model
@@ -202,9 +197,9 @@ func (s *Session) system(l *systemLine) {
 	}
 }
 
-func (s *Session) modeIs(mode string) { s.inPlan = mode == "plan" }
+func (s *session) modeIs(mode string) { s.inPlan = mode == "plan" }
 
-func (s *Session) beganAll(uuids []string) {
+func (s *session) beganAll(uuids []string) {
 	for _, uuid := range uuids {
 		s.began(uuid)
 	}
@@ -214,7 +209,7 @@ func (s *Session) beganAll(uuids []string) {
 const maxTasks = 256
 
 // background tells what goes on outside the turns.
-func (s *Session) background(tasks []task) {
+func (s *session) background(tasks []task) {
 	list := []provider.BackgroundTask{}
 	for _, t := range tasks[:min(len(tasks), maxTasks)] {
 		kind := "shell"
@@ -229,7 +224,7 @@ func (s *Session) background(tasks []task) {
 // result takes the end of a turn of the CLI's own. It ends ours if it answers
 // its message and nothing waits to join it; a turn that the CLI began by
 // itself, after a background task, answers no message.
-func (s *Session) result(r *resultLine) {
+func (s *session) result(r *resultLine) {
 	t := s.turn
 	s.p.spent(r)
 	s.sample()
@@ -252,7 +247,7 @@ func (s *Session) result(r *resultLine) {
 }
 
 // finish ends the running turn.
-func (s *Session) finish(end *provider.TurnEnded) {
+func (s *session) finish(end *provider.TurnEnded) {
 	s.turn = nil
 	s.dog.Stop()
 	s.p.recovered()
@@ -261,7 +256,7 @@ func (s *Session) finish(end *provider.TurnEnded) {
 
 // sample asks for the context's figures; the reply is taken when it comes
 // soon enough.
-func (s *Session) sample() {
+func (s *session) sample() {
 	if s.closing {
 		return
 	}
@@ -274,7 +269,7 @@ func (s *Session) sample() {
 
 // replied takes a reply to a request of ours. With --replay-user-messages the
 // CLI also echoes our own replies, which have ids of its own.
-func (s *Session) replied(r *controlReply) {
+func (s *session) replied(r *controlReply) {
 	if r.ID == s.sampleID && r.ID != "" {
 		s.sampleID = ""
 		if r.Subtype == "success" && !s.clock.Now().After(s.sampleUntil) {
@@ -292,7 +287,7 @@ func (s *Session) replied(r *controlReply) {
 }
 
 // asked takes a request of the CLI.
-func (s *Session) asked(raw []byte) error {
+func (s *session) asked(raw []byte) error {
 	var l controlLine
 	if err := json.Unmarshal(raw, &l); err != nil || l.ID == "" {
 		return errUnknownLine
@@ -319,25 +314,25 @@ func (s *Session) asked(raw []byte) error {
 
 // attachedRead says whether the agent wants to read a file that the user has
 // attached: by attaching it the user allowed that.
-func (s *Session) attachedRead(r *canUseTool) bool {
+func (s *session) attachedRead(r *canUseTool) bool {
 	return r.Tool == "Read" && s.attached[readInput(r.Input).FilePath]
 }
 
 // respondSoon answers without holding up the reader, which may not wait for a
 // pipe that the CLI reads only after we have read from it.
-func (s *Session) respondSoon(id string, r *reply) {
+func (s *session) respondSoon(id string, r *reply) {
 	s.writers.Go(func() { _ = s.respond(context.Background(), id, r) })
 }
 
 // refuse tells the CLI that a request of it is not served.
-func (s *Session) refuse(id string) {
+func (s *session) refuse(id string) {
 	s.writers.Go(func() {
 		_, _ = s.lines.Write(context.Background(), map[string]any{"type": "control_response",
 			"response": map[string]any{"subtype": "error", "request_id": id, "error": "This request is not served."}})
 	})
 }
 
-func (s *Session) withdraw(id string) {
+func (s *session) withdraw(id string) {
 	if s.requests[id] == nil {
 		return
 	}
@@ -346,7 +341,7 @@ func (s *Session) withdraw(id string) {
 }
 
 // offered takes the commands out of the reply to initialize.
-func (s *Session) offered(raw json.RawMessage) {
+func (s *session) offered(raw json.RawMessage) {
 	var r struct {
 		Commands []struct {
 			Name        string `json:"name"`
@@ -369,7 +364,7 @@ const maxCommands = 500
 
 // skills marks those of the commands that are skills; the CLI says which with
 // the first turn.
-func (s *Session) skills(names []string) {
+func (s *session) skills(names []string) {
 	changed := false
 	for i, c := range s.commands {
 		if c.Kind != "skill" && slices.Contains(names, c.Name) {
@@ -381,7 +376,7 @@ func (s *Session) skills(names []string) {
 	}
 }
 
-func (s *Session) tellCommands() {
+func (s *session) tellCommands() {
 	list := slices.Clone(s.commands)
 	s.tell(provider.Event{Commands: &list})
 }
@@ -389,7 +384,7 @@ func (s *Session) tellCommands() {
 // bind tells the conversation's id, once there is proof that it can be
 // resumed: the CLI names it before it has written anything, and a process
 // that ends in between leaves an id that no later one knows.
-func (s *Session) bind(h *head) {
+func (s *session) bind(h *head) {
 	if h.Session == "" || h.Session == s.bound {
 		return
 	}
@@ -412,87 +407,4 @@ func (s *Session) bind(h *head) {
 	}
 	s.bound = h.Session
 	s.tell(provider.Event{Conversation: h.Session})
-}
-
-// end tells what the end of the output means, after the process is gone.
-func (s *Session) end(cause error) {
-	exited := s.exit()
-	s.mu.Lock()
-	s.ended = true
-	t := s.turn
-	s.turn = nil
-	for id := range s.requests {
-		s.settle(id)
-		s.tell(provider.Event{Withdrawn: id})
-	}
-	s.p.end()
-	if t != nil && t.begun && s.expired != nil {
-		s.tell(provider.Event{TurnEnded: &provider.TurnEnded{State: "failed", Err: s.expired}})
-	}
-	s.tell(provider.Event{Closed: s.closed(cause, exited)})
-	events := s.p.take()
-	s.mu.Unlock()
-	s.dog.Stop()
-	s.writers.Wait()
-	s.send(events)
-	close(s.events)
-}
-
-// exit waits for the process, and ends one that lives on without output.
-func (s *Session) exit() bool {
-	late := make(chan struct{})
-	stop := s.clock.AfterFunc(exitGrace, func() { close(late) })
-	defer stop()
-	select {
-	case <-s.proc.Done():
-		return true
-	case <-late:
-	}
-	_ = s.proc.Stop(context.Background(), closeGrace) // the chat's own stop finds what is left
-	select {
-	case <-s.proc.Done():
-		return true
-	default:
-		return false
-	}
-}
-
-// closed makes the last event.
-func (s *Session) closed(cause error, exited bool) *provider.Closed {
-	c := &provider.Closed{Stderr: s.proc.StderrTail()}
-	if exited {
-		if exit := s.proc.Exit(); exit.Code >= 0 {
-			c.ExitCode = &exit.Code
-		}
-	}
-	switch {
-	case s.expired != nil:
-		c.Err = s.expired
-	case s.closing:
-	case errors.Is(cause, wire.ErrLineTooLong):
-		c.Err = &provider.Error{Code: "protocol", Text: "Claude Code sent more in one line than Berth takes.", Err: cause}
-	default:
-		c.Err = s.death(cause, exited)
-	}
-	return c
-}
-
-// death says how an agent ended that nobody had asked to.
-func (s *Session) death(cause error, exited bool) *provider.Error {
-	e := &provider.Error{Code: "agent_ended", Text: "Claude Code ended by itself.", Detail: cut(lastLine(s.proc.StderrTail()), maxDetail)}
-	if exited {
-		switch exit := s.proc.Exit(); {
-		case exit.Signal != "":
-			e.Text = fmt.Sprintf("Claude Code was ended by a signal (%s).", exit.Signal)
-		case exit.Code != 0:
-			e.Text = fmt.Sprintf("Claude Code ended with exit code %d.", exit.Code)
-		}
-	}
-	if e.Detail == "" {
-		e.Detail = s.garbage
-	}
-	if !errors.Is(cause, io.EOF) {
-		e.Err = cause
-	}
-	return e
 }

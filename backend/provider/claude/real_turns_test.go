@@ -304,7 +304,7 @@ func TestRealKilledAgent(t *testing.T) {
 	_, events := k.say("turn_1", "remember me")
 	k.send("turn_2", do(modelserver.Step{Scenario: "slow", Words: 500, MS: 50}))
 	n := k.streaming(len(events))
-	kill(t, k.Session.(*Session).proc.Pid())
+	kill(t, k.Session.(*session).proc.Pid())
 	e, _ := k.until(n, "end of the session", isClosed)
 	if e.Closed.Err == nil || e.Closed.Err.Code != "agent_ended" {
 		t.Errorf("closed: %+v", e.Closed)

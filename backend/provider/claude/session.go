@@ -44,8 +44,8 @@ const (
 // conversation for minutes. Tools of MCP servers may run for hours.
 var limits = watch.Limits{First: 10 * time.Minute, Idle: 30 * time.Minute, Tool: 6 * time.Hour}
 
-// Session is a conversation with one process of the CLI.
-type Session struct {
+// session is a conversation with one process of the CLI.
+type session struct {
 	proc   process.Process
 	lines  *wire.Lines
 	clock  provider.Clock
@@ -104,8 +104,8 @@ type turn struct {
 	taken  []string
 }
 
-func newSession(proc process.Process, clock provider.Clock, spec provider.Spec, kept func(string) bool) *Session {
-	s := &Session{
+func newSession(proc process.Process, clock provider.Clock, spec provider.Spec, kept func(string) bool) *session {
+	s := &session{
 		proc: proc, lines: wire.NewLines(proc.Stdout(), proc.Stdin(), 0), clock: clock, spec: spec, kept: kept,
 		events: make(chan provider.Event, eventBuffer), abandoned: make(chan struct{}), done: make(chan struct{}),
 		p: newProjector(spec.Cwd), calls: map[string]chan controlReply{}, requests: map[string]*pending{}, attached: map[string]bool{},
@@ -120,13 +120,13 @@ func newSession(proc process.Process, clock provider.Clock, spec provider.Spec, 
 	return s
 }
 
-func newDog(s *Session) *watch.Dog { return watch.New(s.clock, limits, s.silence) }
+func newDog(s *session) *watch.Dog { return watch.New(s.clock, limits, s.silence) }
 
 // Events implements provider.Session.
-func (s *Session) Events() <-chan provider.Event { return s.events }
+func (s *session) Events() <-chan provider.Event { return s.events }
 
 // Processes implements provider.Session.
-func (s *Session) Processes() []string { return []string{s.proc.ID()} }
+func (s *session) Processes() []string { return []string{s.proc.ID()} }
 
 // messageID is the uuid under which a turn's message is sent: always the same
 // one, since the CLI takes no message a second time that it knows by its uuid
@@ -153,7 +153,7 @@ type userMessage struct {
 }
 
 // Send implements provider.Session.
-func (s *Session) Send(ctx context.Context, in provider.Input) (provider.Delivery, error) {
+func (s *session) Send(ctx context.Context, in provider.Input) (provider.Delivery, error) {
 	blocks, paths, err := messageContent(in)
 	if err != nil {
 		return provider.NotSent, &provider.Error{Code: "attachment_missing", Text: "An attachment could not be read.", Detail: err.Error(), Err: err}
@@ -187,7 +187,7 @@ func (s *Session) Send(ctx context.Context, in provider.Input) (provider.Deliver
 }
 
 // reserve takes the slot of the running turn.
-func (s *Session) reserve(t *turn, paths []string) error {
+func (s *session) reserve(t *turn, paths []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -203,7 +203,7 @@ func (s *Session) reserve(t *turn, paths []string) error {
 	return nil
 }
 
-func (s *Session) release(t *turn) {
+func (s *session) release(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn == t {
@@ -216,12 +216,12 @@ func gone() error {
 	return &provider.Error{Code: "agent_ended", Text: "Claude Code has ended."}
 }
 
-func (s *Session) write(ctx context.Context, uuid string, blocks []outBlock) (provider.Delivery, error) {
+func (s *session) write(ctx context.Context, uuid string, blocks []outBlock) (provider.Delivery, error) {
 	return s.lines.Write(ctx, userLine{Type: "user", UUID: uuid, Message: userMessage{Role: "user", Content: blocks}})
 }
 
 // adopt switches the session to what the turn is to run with.
-func (s *Session) adopt(ctx context.Context, in provider.Input) error {
+func (s *session) adopt(ctx context.Context, in provider.Input) error {
 	s.mu.Lock()
 	model, effort, mode, inPlan := s.model, s.effort, s.mode, s.inPlan
 	s.mu.Unlock()
@@ -271,7 +271,7 @@ func (s *Session) adopt(ctx context.Context, in provider.Input) error {
 }
 
 // set makes a change of the session's settings.
-func (s *Session) set(ctx context.Context, what string, request any) error {
+func (s *session) set(ctx context.Context, what string, request any) error {
 	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
 	defer cancel()
 	if _, err := s.control(ctx, request); err != nil {
@@ -283,7 +283,7 @@ func (s *Session) set(ctx context.Context, what string, request any) error {
 // Steer implements provider.Session. The agent takes the message when the
 // tool that runs has ended, or goes on with it when its answer is finished;
 // then Accepted follows. One that Interrupt takes back is never accepted.
-func (s *Session) Steer(ctx context.Context, in provider.Input) (provider.Delivery, error) {
+func (s *session) Steer(ctx context.Context, in provider.Input) (provider.Delivery, error) {
 	blocks, paths, err := messageContent(in)
 	if err != nil {
 		return provider.NotSent, &provider.Error{Code: "attachment_missing", Text: "An attachment could not be read.", Detail: err.Error(), Err: err}
@@ -311,7 +311,7 @@ func (s *Session) Steer(ctx context.Context, in provider.Input) (provider.Delive
 
 // Interrupt implements provider.Session. Messages that the agent has not
 // taken yet are taken back first: it would go on with them.
-func (s *Session) Interrupt(ctx context.Context) error {
+func (s *session) Interrupt(ctx context.Context) error {
 	s.mu.Lock()
 	var waiting []string
 	if t := s.turn; t != nil {
@@ -338,7 +338,7 @@ func (s *Session) Interrupt(ctx context.Context) error {
 }
 
 // Answer implements provider.Session.
-func (s *Session) Answer(ctx context.Context, key string, answer provider.Answer) error {
+func (s *session) Answer(ctx context.Context, key string, answer provider.Answer) error {
 	s.mu.Lock()
 	w := s.requests[key]
 	s.mu.Unlock()
@@ -360,19 +360,19 @@ func (s *Session) Answer(ctx context.Context, key string, answer provider.Answer
 }
 
 // settle forgets a request that no longer waits. The caller holds mu.
-func (s *Session) settle(key string) {
+func (s *session) settle(key string) {
 	delete(s.requests, key)
 	s.dog.Resume()
 }
 
 // respond answers a request of the CLI.
-func (s *Session) respond(ctx context.Context, id string, r *reply) error {
+func (s *session) respond(ctx context.Context, id string, r *reply) error {
 	_, err := s.lines.Write(ctx, map[string]any{"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": id, "response": r}})
 	return err
 }
 
 // control makes a request of the control protocol and waits for its reply.
-func (s *Session) control(ctx context.Context, request any) (json.RawMessage, error) {
+func (s *session) control(ctx context.Context, request any) (json.RawMessage, error) {
 	reply := make(chan controlReply, 1)
 	s.mu.Lock()
 	if s.ended {
@@ -404,7 +404,7 @@ func (s *Session) control(ctx context.Context, request any) (json.RawMessage, er
 }
 
 // newID makes the id of a control request. The caller holds mu.
-func (s *Session) newID() string {
+func (s *session) newID() string {
 	s.next++
 	return fmt.Sprintf("berth_%d", s.next)
 }
@@ -415,7 +415,7 @@ func controlRequest(id string, request any) any {
 
 // Close implements provider.Session: stdin ends, the CLI writes its
 // transcript and goes; else its group is ended.
-func (s *Session) Close(ctx context.Context) error {
+func (s *session) Close(ctx context.Context) error {
 	s.closeOnce.Do(func() {
 		s.mu.Lock()
 		s.closing = true
@@ -437,7 +437,7 @@ func (s *Session) Close(ctx context.Context) error {
 
 // silence is called when the watchdog has run out: the process is ended, and
 // the reader tells why.
-func (s *Session) silence(limit time.Duration) {
+func (s *session) silence(limit time.Duration) {
 	s.mu.Lock()
 	t := s.turn
 	if s.ended || s.closing || t == nil {

@@ -26,7 +26,9 @@ import (
 // the order seen: "> " is what the driver wrote, "< " what the CLI did.
 // Paths, ids of the machine and what is of no use to the driver are taken out.
 // Replayed, the CLI's lines come as they came, and what the driver writes must
-// be what it wrote. -record makes the tapes anew (see docs/agents.md).
+// be what it wrote. -record makes them anew:
+//
+//	go test ./backend/provider/claude -record
 
 var record = flag.Bool("record", false, "make the tapes in testdata anew with the real CLI")
 
@@ -184,6 +186,7 @@ func playTape(t *testing.T, path string, fill func(string) string) *player {
 				break
 			}
 		}
+		<-p.closed
 		_ = p.in.Close()
 		for _, line := range p.early {
 			t.Errorf("the driver wrote what is not on the tape: %s", line)
