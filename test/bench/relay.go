@@ -264,7 +264,8 @@ func (t *times) socket(ctx context.Context, p *program.Program, client string, c
 	}
 	url := strings.Replace(p.URL, "http", "ws", 1)
 	url = strings.TrimSuffix(url, "/") + "/api/v1/stream/ws?client=bench-" + client + "&chats=" + strings.Join(chats, ",")
-	c, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{Subprotocols: []string{"berth.v1", "berth.ticket." + ticket}})
+	// The library closes the body of the handshake itself.
+	c, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{Subprotocols: []string{"berth.v1", "berth.ticket." + ticket}}) //nolint:bodyclose
 	if err != nil {
 		return fmt.Errorf("open the stream: %w", err)
 	}

@@ -156,7 +156,7 @@ func (r *rival) follow(ctx context.Context, got *times, idle chan<- struct{}) er
 	if err != nil {
 		return err
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := http.DefaultClient.Do(req) //nolint:bodyclose // by its reader
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ const InvalidBytes = "\xff\xfe"
 
 // next finds the reply to a request: that of a side request, or the step at
 // which the conversation stands.
-func (s *Server) next(a *ask, record *Request) *reply {
+func (s *Server) next(a *ask) *reply {
 	if a.side != "" {
 		return sideReply(a)
 	}

@@ -165,7 +165,7 @@ func (s *Server) answering(p protocol) http.HandlerFunc {
 			p.fail(w, http.StatusServiceUnavailable, "the model server has recorded its limit of requests")
 			return
 		}
-		reply := s.next(a, record)
+		reply := s.next(a)
 		outcome := s.play(w, r, p, a, reply)
 		s.finish(record, outcome)
 		if outcome == OutcomeCut {

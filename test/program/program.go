@@ -104,10 +104,10 @@ func Serve(ctx context.Context, binary, state string, env ...string) (*Program, 
 			l.err = json.Unmarshal(l.line, &p.Ready)
 		}
 		if l.err != nil {
-			return nil, errors.Join(fmt.Errorf("Berth did not become ready: %w\n%s", l.err, p.Log()), p.Kill())
+			return nil, errors.Join(fmt.Errorf("start Berth: it did not become ready: %w\n%s", l.err, p.Log()), p.Kill())
 		}
 	case <-ctx.Done():
-		return nil, errors.Join(fmt.Errorf("Berth did not become ready: %w\n%s", ctx.Err(), p.Log()), p.Kill())
+		return nil, errors.Join(fmt.Errorf("start Berth: it did not become ready: %w\n%s", ctx.Err(), p.Log()), p.Kill())
 	}
 	p.Client = client.New(state)
 	return p, nil
@@ -138,11 +138,11 @@ func (p *Program) End(ctx context.Context) error {
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		return errors.Join(fmt.Errorf("Berth did not end: %w", ctx.Err()), p.Kill())
+		return errors.Join(fmt.Errorf("end Berth: it still runs: %w", ctx.Err()), p.Kill())
 	}
 	p.closeClient()
 	if p.err != nil {
-		return fmt.Errorf("Berth ended badly: %w\n%s", p.err, p.Log())
+		return fmt.Errorf("end Berth: it ended badly: %w\n%s", p.err, p.Log())
 	}
 	return nil
 }
