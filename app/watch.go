@@ -10,6 +10,7 @@ import (
 	toolkit "github.com/wailsapp/wails/v2/pkg/runtime"
 
 	"berth/backend/alert"
+	"berth/backend/settings"
 )
 
 // notifications says whether the system takes notifications, once known.
@@ -58,6 +59,7 @@ func (w *Window) watch(ctx context.Context) {
 	f := alert.Follower{
 		Backend: w.opts.Backend, Tell: w.tell, System: systemLanguage(), Log: w.opts.Log,
 		Follow: func() alert.Stream { return w.opts.Backend.Follow("window", "") },
+		Set:    func(s settings.Settings) { w.frame(s.Theme) },
 		Working: func(n int) {
 			switch {
 			case n > 0 || !w.hidden.Load():

@@ -10,6 +10,6 @@ start unit-frontend vitest npm --prefix frontend test --silent
 settle
 step lint-go check "$MAKE" --no-print-directory lint-go
 step go go go test -race -p 2 -timeout 10m -v ./...
-step browser tally test/browser.sh
+step browser node test/browser.sh
 step window go test/window.sh
 finish

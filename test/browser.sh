@@ -3,4 +3,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/browser"
 [ -d node_modules ] && [ node_modules -nt package-lock.json ] || { npm ci && touch node_modules; }
-node run.mjs
+npm test --silent

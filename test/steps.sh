@@ -7,7 +7,7 @@
 #   finish                       print the table, fail if a step failed
 #
 # KIND says how a log is counted: check (the step itself is the one case), go
-# (go test -v), vitest, or tally (a last line "N passed, M failed[, K skipped]").
+# (go test -v), vitest or node (node --test).
 
 RESULTS=test-results
 STEPS=$RESULTS/steps.tsv
@@ -31,9 +31,9 @@ count() { # count KIND LOG: passed failed skipped
     vitest)
       line=$(plain "$log" | grep -E '^ *Tests ' | tail -1)
       echo "$(figure passed "$line")" "$(figure failed "$line")" "$(figure skipped "$line")" ;;
-    tally)
-      line=$(plain "$log" | grep -E '^[0-9]+ passed, [0-9]+ failed' | tail -1)
-      echo "$(figure passed "$line")" "$(figure failed "$line")" "$(figure skipped "$line")" ;;
+    node)
+      line=$(plain "$log" | grep -E '^(#|ℹ) (pass|fail|skipped) [0-9]+$' | sed 's/^[^a-z]*\([a-z]*\) \([0-9]*\)$/\2 \1/' | tr '\n' ' ')
+      echo "$(figure pass "$line")" "$(figure fail "$line")" "$(figure skipped "$line")" ;;
     *) echo 1 0 0 ;;
   esac
 }

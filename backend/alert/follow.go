@@ -41,6 +41,8 @@ type Follower struct {
 	// Working, if set, is called after each batch with the number of chats
 	// at work.
 	Working func(n int)
+	// Set, if set, is called with the settings, at first and when they change.
+	Set func(settings.Settings)
 	// System is the language of the system, for the setting "auto".
 	System string
 	Log    *slog.Logger
@@ -70,7 +72,7 @@ func (f *Follower) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	set, err := f.Backend.Settings(ctx)
+	set, err := f.settings(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (f *Follower) follow(ctx context.Context) error {
 		}
 		for _, e := range batch.Events {
 			if e.Type == event.TypeSettings {
-				if set, err = f.Backend.Settings(ctx); err != nil {
+				if set, err = f.settings(ctx); err != nil {
 					return err
 				}
 			}
@@ -98,6 +100,14 @@ func (f *Follower) follow(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+func (f *Follower) settings(ctx context.Context) (settings.Settings, error) {
+	set, err := f.Backend.Settings(ctx)
+	if err == nil && f.Set != nil {
+		f.Set(set)
+	}
+	return set, err
 }
 
 // tell hands a notice on, unless the settings do not want it.

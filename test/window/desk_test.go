@@ -70,12 +70,12 @@ func newDesk(t *testing.T) *desk {
 	// C.UTF-8 names no language, which once broke every page in the window.
 	d.env = append(os.Environ(), "HOME="+d.home, "BERTH_STATE="+d.state, "LANG=C.UTF-8", "LC_ALL=", "XDG_DATA_HOME=", "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=")
 	t.Cleanup(func() {
-		if d.window != nil {
-			d.quit()
-		}
 		if t.Failed() {
 			t.Logf("the window said:\n%s\nthe log:\n%s", d.output, d.log())
 			d.screen("failed-" + strings.ReplaceAll(t.Name(), "/", "-"))
+		}
+		if d.window != nil {
+			d.quit()
 		}
 	})
 	return d
@@ -173,7 +173,8 @@ func (d *desk) wait(what string, ok func() bool) {
 
 // run runs a program on this desk and gives what it prints.
 func (d *desk) run(name string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	// Not the test's context: pictures are also taken when it has ended.
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, name, args...)
 	c.Env = d.env

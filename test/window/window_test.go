@@ -21,12 +21,16 @@ func TestThemes(t *testing.T) {
 	bright := map[string]float64{}
 	for _, theme := range []string{"light", "dark"} {
 		t.Run(theme, func(t *testing.T) {
-			d := newDesk(t)
-			d.open()
+			d, c := inChat(t, "/plan", "/run", "/edit")
 			if _, err := d.backend().UpdateSettings(t.Context(), settings.Change{Theme: &theme}); err != nil {
 				t.Fatal(err)
 			}
 			d.wait("the theme", func() bool { s := d.picture(theme); return (s.bright < 0.5) == (theme == "dark") })
+			d.berth("ask", "--chat", c.ID, "Thank you")
+			d.wait("the page to show the answer", func() bool {
+				c, err := d.backend().Chat(t.Context(), c.ID)
+				return err == nil && !c.Unread && c.State == chat.Idle
+			})
 			s := d.picture(theme)
 			if s.colours < leastColours {
 				t.Errorf("the page shows %d colours: it is blank", s.colours)
@@ -39,19 +43,29 @@ func TestThemes(t *testing.T) {
 	}
 }
 
-// inChat opens the window with a chat of the demo agent.
-func inChat(t *testing.T) (*desk, chat.Chat) {
+// inChat opens the window with a chat of the demo agent, in which that was
+// said.
+func inChat(t *testing.T, said ...string) (*desk, chat.Chat) {
 	t.Helper()
 	d := newDesk(t)
-	d.berth("ask", "--agent", "demo", "--cwd", d.home, "hello")
+	stop := d.background(binary, "serve")
+	d.wait("serve", func() bool { _, err := d.backend().Health(t.Context()); return err == nil })
+	c, err := d.backend().StartDemo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range append(said, "hello") {
+		d.berth("ask", "--approve", "all", "--chat", c.ID, text)
+	}
+	stop()
 	d.open()
 	chats, err := d.backend().Chats(t.Context(), false)
 	if err != nil || len(chats) != 1 {
 		t.Fatalf("%d chats, %v", len(chats), err)
 	}
-	d.berth("berth://chat/" + chats[0].ID)
+	d.berth("berth://chat/" + c.ID)
 	d.wait("the window to come forward", d.active)
-	return d, chats[0]
+	return d, c
 }
 
 // said tells whether the user has said that in a chat.
