@@ -224,7 +224,10 @@ func (w *Window) chooseTarget(name string) (string, error) {
 		Title: w.words["save.title"], DefaultDirectory: downloads(), DefaultFilename: name, CanCreateDirectories: true})
 }
 
-func (w *Window) openURL(url string) { toolkit.BrowserOpenURL(w.ctx, url) }
+func (w *Window) openURL(url string) {
+	seal()
+	toolkit.BrowserOpenURL(w.ctx, url)
+}
 
 func (w *Window) paint(c colour) { toolkit.WindowSetBackgroundColour(w.ctx, c.r, c.g, c.b, 255) }
 

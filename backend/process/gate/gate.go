@@ -11,6 +11,11 @@
 // nothing has run. What execve refuses is reported on the channel as a decimal
 // errno; a channel that ends without one means that the program runs.
 //
+// Descriptors beyond Channel are closed first: the starter may hold some that
+// it cannot mark as close-on-exec (the window's toolkit makes such a pipe for
+// each answer to its page), and a copy in a child would keep whoever reads
+// them waiting for their end.
+//
 // It imports nothing but os, strconv and syscall: packages are initialised in
 // the order of their import paths once their imports are, so that this init
 // comes before those of the heavier packages of the program. Any program and
@@ -48,6 +53,7 @@ func init() {
 
 // pass does not return.
 func pass() {
+	closeFrom(Channel + 1)
 	syscall.CloseOnExec(Channel)
 	var b [1]byte
 	n, err := syscall.Read(Channel, b[:])
