@@ -24,7 +24,8 @@ const (
 	// maxCatchUp is how many events are read to bring a client up to date;
 	// beyond it, fetching again is cheaper.
 	maxCatchUp = 5000
-	// maxClients bounds memory; the one idle for longest makes room.
+	// maxClients bounds memory; the one idle for longest makes room, and is
+	// told that it lost its place.
 	maxClients = 256
 	// clientIdle is how long a client may stay away before its mailbox goes.
 	// It can still resume from the database.
@@ -39,8 +40,9 @@ var (
 	ErrCursor = errors.New("after must be <epoch>.<id>")
 	// ErrTooManyChats: see maxSubscribedChats.
 	ErrTooManyChats = fmt.Errorf("at most %d chats can be followed at once", maxSubscribedChats)
-	// ErrSuperseded ends a Next whose client subscribed again.
-	ErrSuperseded = errors.New("superseded by a newer subscription of this client")
+	// ErrSuperseded ends a Next whose client subscribed again, or had to make
+	// room for others: it resumes by its cursor.
+	ErrSuperseded = errors.New("superseded by a newer subscription")
 )
 
 // Summaries gives the current summary of a chat as an event of TypeChat, for
@@ -197,9 +199,9 @@ func (h *Hub) Subscribe(ctx context.Context, client, after string, chats []strin
 		}
 	}
 	h.mu.Lock()
-	h.forgetIdle()
 	m := h.clients[client]
 	if m == nil {
+		h.forgetIdle()
 		m = &mailbox{wake: make(chan struct{}), chats: map[string]bool{}, seen: h.last, sent: -1}
 		h.clients[client] = m
 	}
@@ -241,19 +243,29 @@ func (h *Hub) introduce(m *mailbox, chats []string) {
 	}
 }
 
-// forgetIdle drops the mailboxes of clients that stay away.
+// forgetIdle drops the mailboxes of clients that stay away, and where that
+// makes no room for another, the one that was idle for longest: of those that
+// wait only when all do.
 func (h *Hub) forgetIdle() {
 	var oldest string
 	for name, m := range h.clients {
 		if !m.waiting && time.Since(m.used) > clientIdle {
-			delete(h.clients, name)
-		} else if oldest == "" || m.used.Before(h.clients[oldest].used) {
+			h.forget(name)
+		} else if oldest == "" || m.idlerThan(h.clients[oldest]) {
 			oldest = name
 		}
 	}
 	if len(h.clients) >= maxClients {
-		delete(h.clients, oldest)
+		h.forget(oldest)
 	}
+}
+
+// forget drops a mailbox; whoever still reads it is told.
+func (h *Hub) forget(name string) {
+	m := h.clients[name]
+	delete(h.clients, name)
+	m.gen++
+	m.signal()
 }
 
 // catchUp reads what happened after id and up to the event at which the
@@ -261,7 +273,7 @@ func (h *Hub) forgetIdle() {
 func (s *Subscription) catchUp(ctx context.Context, id, upTo int64) error {
 	h, m := s.hub, s.box
 	if upTo-id > maxCatchUp {
-		m.mu(h, func() { m.reset = "too_slow" })
+		m.mu(h, func() { m.reset = tooSlow })
 		return nil
 	}
 	rows, err := h.db.Read().QueryContext(ctx, `select id, coalesce(chat_id,''), coalesce(seq,0), coalesce(turn_id,''), coalesce(item_id,''), type, at, body
@@ -272,6 +284,11 @@ func (s *Subscription) catchUp(ctx context.Context, id, upTo int64) error {
 	defer rows.Close()
 	var events []entry
 	var items, chats []string
+	size, known := 0, map[string]bool{"": true}
+	isNew := func(id string) bool {
+		defer func() { known[id] = true }()
+		return !known[id]
+	}
 	for rows.Next() {
 		var e Event
 		var at int64
@@ -280,16 +297,17 @@ func (s *Subscription) catchUp(ctx context.Context, id, upTo int64) error {
 			return fmt.Errorf("read events: %w", err)
 		}
 		e.At, e.Body = time.UnixMilli(at).UTC(), body
-		if e.Chat != "" && !slices.Contains(chats, e.Chat) {
+		if isNew(e.Chat) {
 			chats = append(chats, e.Chat)
 		}
 		switch e.Type {
 		case TypeItem, TypeItemText:
-			if m.chats[e.Chat] && !slices.Contains(items, e.Item) {
+			if m.chats[e.Chat] && isNew(e.Item) {
 				items = append(items, e.Item)
 			}
 		default:
 			events = append(events, entry{id: e.ID, event: &e})
+			size += events[len(events)-1].weigh()
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -299,13 +317,21 @@ func (s *Subscription) catchUp(ctx context.Context, id, upTo int64) error {
 	// that loses a batch in the middle gets them again.
 	var front []entry
 	for _, item := range items {
+		if size > maxMailbox {
+			break
+		}
 		found, err := h.log.Select(ctx, "id = ?", item)
 		if err != nil {
 			return err
 		}
 		if len(found) == 1 {
 			front = append(front, entry{id: id, item: &found[0]})
+			size += front[len(front)-1].weigh()
 		}
+	}
+	if size > maxMailbox {
+		m.mu(h, func() { m.reset = tooSlow })
+		return nil
 	}
 	for _, chat := range chats {
 		if h.summary == nil {

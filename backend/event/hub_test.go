@@ -2,7 +2,9 @@ package event
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -313,5 +315,123 @@ func TestClientWithoutCursorGetsOneAtOnce(t *testing.T) {
 	}
 	if b := next(t, sub); b.Next != hub.Cursor() {
 		t.Fatalf("cursor %q, want %q", b.Next, hub.Cursor())
+	}
+}
+
+// A client that makes room for others must find out: a socket that went on
+// waiting would never hear anything again.
+func TestAClientThatMakesRoomIsTold(t *testing.T) {
+	_, hub, _ := open(t)
+	subscribe := func(client string) *Subscription {
+		t.Helper()
+		s, err := hub.Subscribe(t.Context(), client, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next(t, s)
+		return s
+	}
+	first := subscribe("first")
+	ended := make(chan error)
+	go func() {
+		_, err := first.Next(t.Context(), MaxBatch)
+		ended <- err
+	}()
+	for hub.waiting() == 0 {
+		runtime.Gosched()
+	}
+	idle := subscribe("idle")
+	for i := range maxClients - 1 {
+		subscribe(fmt.Sprint("page", i))
+	}
+	// The idle one went first; the one that waits goes when all wait.
+	if _, err := idle.Next(t.Context(), MaxBatch); err != ErrSuperseded {
+		t.Errorf("the idle client that made room: %v", err)
+	}
+	if hub.waiting() != 1 {
+		t.Fatal("a client that waits made room although others were idle")
+	}
+	hub.mu.Lock()
+	for _, m := range hub.clients {
+		m.waiting = true
+	}
+	hub.mu.Unlock()
+	subscribe("one more")
+	select {
+	case err := <-ended:
+		if err != ErrSuperseded {
+			t.Errorf("the client that made room: %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the client that made room still waits")
+	}
+	if len(hub.clients) > maxClients {
+		t.Errorf("%d clients", len(hub.clients))
+	}
+}
+
+func (h *Hub) waiting() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, m := range h.clients {
+		if m.waiting {
+			n++
+		}
+	}
+	return n
+}
+
+// What a client that does not read costs those who write stays small: pieces
+// run together only so far, and nothing is kept once it must fetch again.
+func TestUnreadTextIsKeptInBoundedPieces(t *testing.T) {
+	db, hub, log := open(t)
+	makeChat(t, db, "chat_a")
+	s, err := hub.Subscribe(t.Context(), "c", "", []string{"chat_a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	en := NewEntry(Item{Chat: "chat_a", Kind: Answer, Status: InProgress}, true)
+	put(t, db, log, en)
+	for range 1000 {
+		log.Live(en, strings.Repeat("x", 100))
+	}
+	var got []Batch
+	for text := ""; len(text) < 100_000; text, _ = read(en.ID, got...) {
+		b := next(t, s)
+		for _, d := range b.Deltas {
+			if len(d.Text) > maxRun {
+				t.Errorf("a piece of %d bytes", len(d.Text))
+			}
+		}
+		got = append(got, b)
+	}
+	for range 3 * maxMailbox / 1000 {
+		log.Live(en, strings.Repeat("y", 1000))
+	}
+	if n := len(s.box.entries); n > 0 {
+		t.Errorf("%d entries wait for a client that will fetch again", n)
+	}
+	if b := next(t, s); b.Reset != "too_slow" || b.Next != hub.Cursor() {
+		t.Errorf("reset %q, next %s", b.Reset, b.Next)
+	}
+	log.Live(en, "after")
+	if b := next(t, s); len(b.Deltas) != 1 || b.Deltas[0].Text != "after" {
+		t.Errorf("after the reset: %+v", b)
+	}
+}
+
+func TestCatchingUpIsBoundedInBytes(t *testing.T) {
+	db, hub, log := open(t)
+	makeChat(t, db, "chat_a")
+	from := hub.Cursor()
+	for range 2 * maxMailbox / (256 << 10) {
+		put(t, db, log, NewEntry(Item{Chat: "chat_a", Kind: Answer, Status: Completed, Body: Body{Text: strings.Repeat("x", 256<<10)}}, false))
+	}
+	s, err := hub.Subscribe(t.Context(), "c", from, []string{"chat_a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := next(t, s); b.Reset != "too_slow" || len(b.Items) != 0 || b.Next != hub.Cursor() {
+		t.Errorf("reset %q with %d items, next %s", b.Reset, len(b.Items), b.Next)
 	}
 }

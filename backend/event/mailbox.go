@@ -40,6 +40,14 @@ func (m *mailbox) signal() {
 	}
 }
 
+// idlerThan says which of two gives way to a new client.
+func (m *mailbox) idlerThan(o *mailbox) bool {
+	if m.waiting != o.waiting {
+		return o.waiting
+	}
+	return m.used.Before(o.used)
+}
+
 func (m *mailbox) mu(h *Hub, f func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,10 +105,14 @@ func (m *mailbox) putItem(id int64, item Item) {
 	m.push(entry{id: id, item: &item})
 }
 
+// maxRun is how far deltas run together, in bytes: each piece added copies
+// those before it, under the lock that all share.
+const maxRun = 4 << 10
+
 func (m *mailbox) putDelta(d Delta) {
 	if n := len(m.entries); n > 0 {
 		last := m.entries[n-1].delta
-		if last != nil && last.Item == d.Item && last.Revision == d.Revision {
+		if last != nil && last.Item == d.Item && last.Revision == d.Revision && len(last.Text)+len(d.Text) <= maxRun {
 			last.Text += d.Text
 			m.entries[n-1].bytes += len(d.Text)
 			m.size += len(d.Text)
@@ -126,6 +138,9 @@ func (m *mailbox) drop(stale func(entry) bool) {
 }
 
 func (m *mailbox) push(e entry) {
+	if m.reset == tooSlow {
+		return // it will fetch again what this tells
+	}
 	e.bytes = e.weigh()
 	m.entries = append(m.entries, e)
 	m.size += e.bytes
@@ -138,9 +153,12 @@ func (m *mailbox) push(e entry) {
 func (m *mailbox) bound() {
 	if m.size > maxMailbox && len(m.entries) > 1 {
 		m.entries, m.size = nil, 0
-		m.reset = "too_slow"
+		m.reset = tooSlow
 	}
 }
+
+// tooSlow is the reset of a client that did not keep up.
+const tooSlow = "too_slow"
 
 // envelope is what an entry weighs beside its texts, in bytes.
 const envelope = 256
