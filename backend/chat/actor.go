@@ -53,8 +53,9 @@ type agent struct {
 	ids      map[string]string       // item ids by the driver's key, ended ones included
 	outputs  map[string]*output
 	dirty    map[string]bool     // keys whose present state is shown but not stored
+	full     map[string]bool     // keys of items that have all the text they may have
 	requests map[string]*request // by request id
-	closed   bool                // it has ended by itself
+	closed   bool                // it has ended, or is being ended
 
 	background []provider.BackgroundTask
 }

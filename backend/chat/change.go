@@ -84,7 +84,7 @@ func (a *actor) update(c Change) error {
 		if err != nil {
 			return err
 		}
-		if cwd != next.cwd && a.chat.conversation != "" {
+		if cwd != next.cwd && (a.chat.conversation != "" || a.turn != nil) {
 			return invalid("cwd", "The folder of a chat is fixed once it has begun.")
 		}
 		next.cwd = cwd
@@ -132,16 +132,19 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// Delete stops a chat, ends its agent and removes it. The agent's own
-// history is not touched.
+// Delete stops a chat, ends its agent and removes it. Once its turn has
+// stopped this is carried through although ctx ends. The agent's own history
+// is not touched.
 func (s *Service) Delete(ctx context.Context, id string) error {
 	stop, err := s.Stop(ctx, id)
 	if err != nil {
 		return err
 	}
-	if stop.State == "fenced" {
+	if stop.State != "stopped" && stop.State != "idle" {
 		return &Error{Code: "fenced", Text: "The chat's agent could not be ended, so the chat is kept."}
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*s.bounds.Close)
+	defer cancel()
 	a, err := s.actor(ctx, id)
 	if err != nil {
 		return err

@@ -27,6 +27,8 @@ type script struct {
 	mu       sync.Mutex
 	openErr  error
 	holdOpen chan struct{} // Open waits for it, or for its context
+	deafOpen bool          // Open does not look at its context
+	holdEnd  chan struct{} // Close waits for it
 	sendErr  error
 	delivery provider.Delivery
 	closeErr error
@@ -64,6 +66,9 @@ func (s *script) Open(ctx context.Context, _ provider.Host, spec provider.Spec) 
 	s.mu.Lock()
 	s.specs = append(s.specs, spec)
 	hold, err := s.holdOpen, s.openErr
+	if s.deafOpen {
+		ctx = context.WithoutCancel(ctx)
+	}
 	s.mu.Unlock()
 	if hold != nil {
 		select {
@@ -104,8 +109,11 @@ func (se *scripted) Answer(_ context.Context, _ string, a provider.Answer) error
 }
 func (se *scripted) Close(context.Context) error {
 	se.script.mu.Lock()
-	err := se.script.closeErr
+	err, hold := se.script.closeErr, se.script.holdEnd
 	se.script.mu.Unlock()
+	if hold != nil {
+		<-hold
+	}
 	se.closed.Do(func() {
 		se.events <- provider.Event{Closed: &provider.Closed{}}
 		close(se.events)
@@ -131,6 +139,9 @@ func (noFiles) Locate(context.Context, string) (event.File, string, error) {
 	return event.File{}, "", errors.New("no such file")
 }
 func (noFiles) RemoveChat(context.Context, string) error { return nil }
+
+// maxText is MaxText of the tests.
+const maxText = 64 << 10
 
 // world is a service on a database that a test can close and open again.
 type world struct {
@@ -168,7 +179,7 @@ func (w *world) open() {
 	}
 	w.Service, err = Open(w.t.Context(), Options{DB: w.db, Log: event.NewLog(w.db, hub), Hub: hub, Agents: w.script, Files: noFiles{},
 		Logger: slog.New(slog.DiscardHandler),
-		Bounds: Bounds{Open: 5 * time.Second, Interrupt: 50 * time.Millisecond, Close: time.Second, IdleEvict: time.Hour, MaxLoaded: 8, FlushEvery: 5 * time.Millisecond}})
+		Bounds: Bounds{Open: 5 * time.Second, Interrupt: 50 * time.Millisecond, Close: time.Second, IdleEvict: time.Hour, MaxLoaded: 8, FlushEvery: 5 * time.Millisecond, MaxText: maxText}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type Files interface {
 	RemoveChat(ctx context.Context, chat string) error
 }
 
-// Bounds holds the times that tests shorten.
+// Bounds holds the limits that tests shorten.
 type Bounds struct {
 	Open       time.Duration // starting an agent and its handshake
 	Interrupt  time.Duration // from a polite interrupt to ending the process
@@ -38,12 +38,14 @@ type Bounds struct {
 	IdleEvict  time.Duration // an idle agent's process is ended after this
 	MaxLoaded  int           // idle processes kept at most
 	FlushEvery time.Duration // streaming text is stored this often
+	MaxText    int           // of an answer or a thought, in bytes; clients get it whole
 }
 
 // DefaultBounds are those of the program.
 var DefaultBounds = Bounds{
 	Open: 60 * time.Second, Interrupt: 5 * time.Second, Close: 12 * time.Second,
 	IdleEvict: 10 * time.Minute, MaxLoaded: 8, FlushEvery: 250 * time.Millisecond,
+	MaxText: 8 << 20, // more than any model writes
 }
 
 // Options of a Service.

@@ -11,6 +11,7 @@ import (
 
 	"berth/backend/event"
 	"berth/backend/provider"
+	"berth/backend/store"
 )
 
 // Bounds of what an item holds; beyond them bytes go to a file or are
@@ -155,6 +156,28 @@ func boundBody(b *event.Body) {
 	if len(b.Ext) > maxInput {
 		b.Ext = boundInput(b.Ext)
 	}
+}
+
+// boundText gives as much of text as an item may have behind the bytes it
+// has; that something is left out is told once.
+func (a *actor) boundText(key string, has int, text string) string {
+	if a.agent.full[key] && has > 0 {
+		return ""
+	}
+	room := a.s.bounds.MaxText - has
+	if len(text) <= room {
+		return text
+	}
+	if !a.agent.full[key] {
+		a.agent.full[key] = true
+		_ = a.write("tell of a text that is too long", func(tx *store.Tx) error {
+			return a.s.log.Put(tx, a.notice(a.turn, "text_cut", "warning", fmt.Sprintf("The agent wrote more than %d bytes in one piece. The rest is not kept.", a.s.bounds.MaxText), "", ""))
+		})
+	}
+	for room > 0 && !utf8.RuneStart(text[room]) {
+		room--
+	}
+	return text[:room]
 }
 
 func boundInput(in json.RawMessage) json.RawMessage {

@@ -79,7 +79,11 @@ func (a *actor) text(t *provider.Text) {
 		a.markDirty(t.Key)
 		return
 	}
-	a.s.log.Live(en, t.Text)
+	text := a.boundText(t.Key, len(en.Body.Text), t.Text)
+	if text == "" {
+		return
+	}
+	a.s.log.Live(en, text)
 	if en.Unflushed() >= flushSize {
 		a.store()
 		return
@@ -163,7 +167,7 @@ func (a *actor) merge(en *event.Entry, it *provider.Item) {
 	en.Body = it.Body
 	en.Body.Text = text
 	if it.Body.Text != "" {
-		a.s.log.ReplaceText(en, it.Body.Text)
+		a.s.log.ReplaceText(en, a.boundText(it.Key, 0, it.Body.Text))
 	}
 	if tool := en.Body.Tool; tool != nil {
 		kept := *tool
@@ -278,8 +282,8 @@ func (a *actor) closeItems() []*event.Entry {
 	}
 	var open []*event.Entry
 	for key, en := range a.agent.entries {
-		if en.Body.Tool != nil && en.Body.Tool.Background {
-			continue // it outlives the turn
+		if en.Body.Tool != nil && en.Body.Tool.Background && !a.agent.closed {
+			continue // it outlives the turn, though not its agent
 		}
 		switch {
 		case en.Kind == event.Answer || en.Kind == event.Thought:

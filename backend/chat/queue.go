@@ -16,8 +16,12 @@ import (
 	"berth/backend/store"
 )
 
-// maxQueue is how many messages may wait in one chat.
-const maxQueue = 200
+// Bounds of what may wait in one chat: its text is held in memory and listed
+// whole.
+const (
+	maxQueue      = 200      // messages
+	maxQueueBytes = 16 << 20 // of text
+)
 
 // Send accepts a message: it is on disk when Send returns, as a turn that
 // starts at once or waits in the queue. The same ClientID again gives the
@@ -72,6 +76,13 @@ func (a *actor) accept(n NewTurn, hash string, attachments []event.Attachment) (
 	}
 	if len(a.queue) >= maxQueue {
 		return nil, &Error{Code: "queue_full", Text: fmt.Sprintf("%d messages already wait in this chat.", maxQueue)}
+	}
+	waiting := len(n.Text)
+	for _, t := range a.queue {
+		waiting += len(t.Text)
+	}
+	if waiting > maxQueueBytes {
+		return nil, &Error{Code: "queue_full", Text: fmt.Sprintf("The messages that wait in this chat are at most %d MB.", maxQueueBytes>>20)}
 	}
 	place := 1.0
 	if len(a.queue) > 0 {

@@ -15,6 +15,7 @@ type stopping struct {
 	turn    *turnRow
 	timer   *time.Timer
 	waiters []chan StopResult
+	unsaved []*turnRow // rows that are held, while the disk did not take it
 }
 
 // Stop ends the turn that runs: what the agent asked is cancelled, it is
@@ -67,10 +68,10 @@ func (a *actor) beginStop(wait chan StopResult) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.State = before // the disk does not take it; the stop goes on all the same
-	}
 	a.stop = &stopping{turn: t, waiters: []chan StopResult{wait}}
+	if err != nil { // the disk does not take it; the stop goes on all the same
+		t.State, a.stop.unsaved = before, held
+	}
 	a.changedNow()
 	fault.Point("stop.begun")
 	switch {
@@ -135,6 +136,12 @@ func (a *actor) stopIfAsked(t *turnRow) {
 	switch {
 	case a.ending:
 		a.windDown()
+	case a.chat.fenced != "" && a.turn == t:
+		a.release(func(err error) { // the start that was not proven to end has ended
+			if err == nil {
+				a.liftFence()
+			}
+		})
 	case a.stop == nil || a.turn != t:
 	case a.agent != nil:
 		a.forceClose()
@@ -173,6 +180,10 @@ func (a *actor) release(done func(error)) {
 	if old == nil {
 		done(nil)
 		return
+	}
+	old.closed = true
+	if left := a.closeItems(); len(left) > 0 {
+		_ = a.write("close what an agent leaves", func(tx *store.Tx) error { return a.putAll(tx, left) })
 	}
 	a.agent, a.closing = nil, true
 	beside(a, func() error { return a.end(old) }, func(err error) {
@@ -244,15 +255,20 @@ func (a *actor) checkAgain(wait chan StopResult) {
 			wait <- StopResult{State: "fenced", Held: a.held(), Unconfirmed: []string{err.Error()}}
 			return
 		}
-		a.chat.fenced, a.fenced = "", nil
-		_ = a.write("lift a fence", func(tx *store.Tx) error {
-			_, err := tx.Exec("update chats set fenced = '' where id = ?", a.chat.id)
-			return err
-		})
-		a.stopConfirmed()
+		a.liftFence()
 		wait <- StopResult{State: "stopped", Held: a.held()}
-		a.startNext()
 	})
+}
+
+// liftFence opens a chat again whose agent is proven to be gone.
+func (a *actor) liftFence() {
+	a.chat.fenced, a.fenced = "", nil
+	_ = a.write("lift a fence", func(tx *store.Tx) error {
+		_, err := tx.Exec("update chats set fenced = '' where id = ?", a.chat.id)
+		return err
+	})
+	a.stopConfirmed()
+	a.startNext()
 }
 
 // evict ends an idle agent's process; the next message resumes the

@@ -126,7 +126,7 @@ func (a *actor) ensureAgent(t *turnRow) {
 // in the same conversation.
 func (a *actor) replaceAgent(t *turnRow) {
 	a.release(func(err error) {
-		if a.turn != t || a.stop != nil {
+		if a.turn != t || a.stop != nil || a.chat.fenced != "" && err == nil {
 			a.stopIfAsked(t)
 			return
 		}
@@ -166,10 +166,10 @@ func (a *actor) opened(t *turnRow, spec provider.Spec, o opened) {
 	fault.Point("agent.started")
 	if o.session != nil {
 		a.agent = &agent{session: o.session, spec: spec, entries: map[string]*event.Entry{}, ids: map[string]string{}, outputs: map[string]*output{},
-			dirty: map[string]bool{}, requests: map[string]*request{}}
+			dirty: map[string]bool{}, full: map[string]bool{}, requests: map[string]*request{}}
 		a.publishState()
 	}
-	if a.turn != t || a.stop != nil || a.ending {
+	if a.turn != t || a.stop != nil || a.ending || a.chat.fenced != "" {
 		a.stopIfAsked(t)
 		return
 	}
@@ -319,7 +319,10 @@ func (a *actor) finish(t *turnRow, state TurnState, reason string, cause *provid
 		open = append(open, a.notice(t, string(state), "info", noticeText[reason], "", ""))
 	}
 	var held []*turnRow
-	if state != TurnCompleted && reason != "user" { // a stop has held what waited when it was pressed
+	switch {
+	case a.stop != nil: // it has held what waited when it was pressed
+		held = a.stop.unsaved
+	case state != TurnCompleted && reason != "user":
 		held = hold(a.queue, reason)
 	}
 	a.recordEnd(t, open, held)
@@ -329,7 +332,8 @@ func (a *actor) finish(t *turnRow, state TurnState, reason string, cause *provid
 const finishRetry = 2 * time.Second
 
 // recordEnd writes the end of a turn and frees the slot. Until the end is on
-// record nothing new starts; it is tried again while the disk refuses it.
+// record nothing new starts; it is tried again while the disk refuses it. Who
+// waits for a stop is told so at once: that may last.
 func (a *actor) recordEnd(t *turnRow, open []*event.Entry, held []*turnRow) {
 	err := a.write("end a turn", func(tx *store.Tx) error {
 		if err := a.putAll(tx, open); err != nil {
@@ -345,6 +349,7 @@ func (a *actor) recordEnd(t *turnRow, open []*event.Entry, held []*turnRow) {
 		return err
 	})
 	if err != nil && !a.ending {
+		a.endStop(StopResult{State: "stopping", Turn: t.ID, Held: a.held(), Unconfirmed: []string{"The turn has ended, which is not on record yet: " + err.Error()}})
 		time.AfterFunc(finishRetry, func() { a.later(func() { a.recordEnd(t, open, held) }) })
 		return
 	}

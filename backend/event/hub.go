@@ -58,14 +58,14 @@ type Hub struct {
 	epoch   string
 	last    int64 // newest event published
 	clients map[string]*mailbox
-	live    map[string]*Entry // items whose text streams
+	live    map[string]*Item // items whose text streams, as last published and with their text so far
 	summary Summaries
 	log     *Log
 }
 
 // NewHub makes the hub of a database.
 func NewHub(ctx context.Context, db *store.DB) (*Hub, error) {
-	h := &Hub{db: db, epoch: db.Epoch(), clients: map[string]*mailbox{}, live: map[string]*Entry{}}
+	h := &Hub{db: db, epoch: db.Epoch(), clients: map[string]*mailbox{}, live: map[string]*Item{}}
 	h.log = NewLog(db, h)
 	err := db.Read().QueryRowContext(ctx, "select coalesce(max(id), 0) from events").Scan(&h.last)
 	if err != nil {
@@ -112,12 +112,12 @@ func (h *Hub) publish(e Event) {
 	}
 }
 
-func (h *Hub) publishItem(e Event, item Item, en *Entry, streaming bool) {
+func (h *Hub) publishItem(e Event, item Item, streaming bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.last = e.ID
 	if streaming {
-		h.live[item.ID] = en
+		h.live[item.ID] = &item
 	} else {
 		delete(h.live, item.ID)
 	}
@@ -156,6 +156,9 @@ func (h *Hub) appendText(en *Entry, text string) {
 	en.text.WriteString(text)
 	en.Body.Text = en.text.String()
 	en.units += utf16Len(text)
+	if live := h.live[en.ID]; live != nil {
+		live.Body.Text = en.Body.Text
+	}
 	for _, m := range h.clients {
 		if m.chats[en.Chat] {
 			m.putDelta(d)
@@ -167,11 +170,11 @@ func (h *Hub) appendText(en *Entry, text string) {
 func (h *Hub) liveText(it *Item) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	en := h.live[it.ID]
-	if en == nil {
+	live := h.live[it.ID]
+	if live == nil {
 		return false
 	}
-	it.Body.Text, it.Revision = en.Body.Text, en.Revision
+	it.Body.Text, it.Revision = live.Body.Text, live.Revision
 	return true
 }
 
@@ -236,9 +239,9 @@ func (h *Hub) Subscribe(ctx context.Context, client, after string, chats []strin
 
 // introduce gives a client the items of chats whose text streams now.
 func (h *Hub) introduce(m *mailbox, chats []string) {
-	for _, en := range h.live {
-		if slices.Contains(chats, en.Chat) {
-			m.putItem(m.seen, en.Item)
+	for _, live := range h.live {
+		if slices.Contains(chats, live.Chat) {
+			m.putItem(m.seen, *live)
 		}
 	}
 }

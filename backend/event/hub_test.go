@@ -420,6 +420,39 @@ func TestUnreadTextIsKeptInBoundedPieces(t *testing.T) {
 	}
 }
 
+func TestAPageIsBoundedInBytes(t *testing.T) {
+	db, _, log := open(t)
+	makeChat(t, db, "chat_a")
+	for range 4 {
+		put(t, db, log, NewEntry(Item{Chat: "chat_a", Kind: Answer, Status: Completed}, false))
+	}
+	grow := func(bytes int) {
+		t.Helper()
+		err := db.Write(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(`update items set body = '{"text":"' || hex(zeroblob(?)) || '"}'`, bytes/2)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	grow(pageBytes * 2 / 5)
+	for _, from := range []struct{ before, after int64 }{{0, 0}, {5, 0}, {0, 1}} {
+		items, _, _, err := log.Page(t.Context(), "chat_a", from.before, from.after, 10)
+		if err != nil || len(items) != 2 {
+			t.Errorf("%+v: %d items, %v", from, len(items), err)
+		}
+	}
+	newest, before, after, err := log.Page(t.Context(), "chat_a", 0, 0, 10)
+	if err != nil || newest[1].Seq != 4 || !before || after {
+		t.Errorf("newest page: before %v, after %v, %v", before, after, err)
+	}
+	grow(pageBytes + 1)
+	if items, _, _, err := log.Page(t.Context(), "chat_a", 0, 0, 10); err != nil || len(items) != 1 {
+		t.Errorf("a larger item: %d items, %v", len(items), err)
+	}
+}
+
 func TestCatchingUpIsBoundedInBytes(t *testing.T) {
 	db, hub, log := open(t)
 	makeChat(t, db, "chat_a")

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -22,9 +23,10 @@ type Log struct {
 // NewLog makes the log of a database; what is committed is published on hub.
 func NewLog(db *store.DB, hub *Hub) *Log { return &Log{db: db, hub: hub} }
 
-// Entry is an item that is being written, by one goroutine. Its text may
-// stream: then the pieces are item.text events until the item has ended, and
-// only then stand in the items table whole.
+// Entry is an item that is being written, by one goroutine; others see what
+// was published of it. Its text may stream: then the pieces are item.text
+// events until the item has ended, and only then stand in the items table
+// whole.
 type Entry struct {
 	Item
 
@@ -85,7 +87,7 @@ func (l *Log) append(tx *store.Tx, e *Event) error {
 // events; text that is not flushed yet is written with it. When the write is
 // undone, the entry is as it was before.
 func (l *Log) Put(tx *store.Tx, en *Entry) error {
-	l.restoreIfUndone(tx, en)
+	restoreIfUndone(tx, en)
 	first := en.Seq == 0
 	ended := en.Status != InProgress && en.Status != Pending
 	if first && ended {
@@ -125,18 +127,14 @@ func (l *Log) Put(tx *store.Tx, en *Entry) error {
 		}
 	}
 	item, streaming := en.Item, en.streaming
-	tx.AfterCommit(func() { l.hub.publishItem(e, item, en, streaming) })
+	tx.AfterCommit(func() { l.hub.publishItem(e, item, streaming) })
 	return nil
 }
 
 // restoreIfUndone lets the entry in memory follow a write that is undone.
-func (l *Log) restoreIfUndone(tx *store.Tx, en *Entry) {
+func restoreIfUndone(tx *store.Tx, en *Entry) {
 	saved := *en
-	tx.AfterUndo(func() {
-		l.hub.mu.Lock()
-		defer l.hub.mu.Unlock()
-		*en = saved
-	})
+	tx.AfterUndo(func() { *en = saved })
 }
 
 func (l *Log) project(tx *store.Tx, en *Entry, seq int64) error {
@@ -167,8 +165,6 @@ func (l *Log) Live(en *Entry, text string) { l.hub.appendText(en, text) }
 // ReplaceText sets the whole text, as the agent finally states it. Where it
 // is not what was streamed, the text leaves the pieces and is stored whole.
 func (l *Log) ReplaceText(en *Entry, text string) {
-	l.hub.mu.Lock()
-	defer l.hub.mu.Unlock()
 	if en.Body.Text == text {
 		return
 	}
@@ -189,7 +185,7 @@ func (en *Entry) Unflushed() int {
 
 // Flush stores the streaming text that is not stored yet, as one event.
 func (l *Log) Flush(tx *store.Tx, en *Entry) error {
-	l.restoreIfUndone(tx, en)
+	restoreIfUndone(tx, en)
 	return l.flush(tx, en)
 }
 
@@ -216,9 +212,14 @@ func (l *Log) Show(en *Entry) { l.hub.show(en.Item) }
 
 const itemColumns = "id, chat_id, coalesce(turn_id,''), coalesce(parent_id,''), kind, status, seq, revision, at, summary, provider_id, streaming, body"
 
+// pageBytes is about how large the stored items of a page are together; one
+// larger item comes alone.
+const pageBytes = 4 << 20
+
 // Page gives up to limit items of a chat, oldest first: those before a seq,
-// those after one, or the newest. Its cost is that of the page.
-func (l *Log) Page(ctx context.Context, chat string, before, after int64, limit int) (items []Item, hasBefore, hasAfter bool, err error) {
+// those after one, or the newest; fewer where they are large. Its cost is that
+// of the page.
+func (l *Log) Page(ctx context.Context, chat string, before, after int64, limit int) (_ []Item, hasBefore, hasAfter bool, _ error) {
 	query, args := "select "+itemColumns+" from items where chat_id = ? ", []any{chat}
 	switch {
 	case after > 0:
@@ -231,13 +232,12 @@ func (l *Log) Page(ctx context.Context, chat string, before, after int64, limit 
 		query += "order by seq desc limit ?"
 		args = append(args, limit+1)
 	}
-	items, err = l.query(ctx, query, args...)
+	items, more, err := l.query(ctx, pageBytes, query, args...)
 	if err != nil {
 		return nil, false, false, err
 	}
-	more := len(items) > limit
-	if more {
-		items = items[:limit]
+	if len(items) > limit {
+		items, more = items[:limit], true
 	}
 	if after > 0 {
 		return items, true, more, nil
@@ -250,7 +250,7 @@ func (l *Log) Page(ctx context.Context, chat string, before, after int64, limit 
 
 // Item gives one item, sql.ErrNoRows if there is none.
 func (l *Log) Item(ctx context.Context, id string) (Item, error) {
-	items, err := l.query(ctx, "select "+itemColumns+" from items where id = ?", id)
+	items, err := l.Select(ctx, "id = ?", id)
 	if err != nil {
 		return Item{}, err
 	}
@@ -263,16 +263,20 @@ func (l *Log) Item(ctx context.Context, id string) (Item, error) {
 // Select gives items by a condition of the caller's, for projections that are
 // not pages. where is a fixed text of the program's, never input.
 func (l *Log) Select(ctx context.Context, where string, args ...any) ([]Item, error) {
-	return l.query(ctx, "select "+itemColumns+" from items where "+where, args...)
+	items, _, err := l.query(ctx, math.MaxInt, "select "+itemColumns+" from items where "+where, args...)
+	return items, err
 }
 
-func (l *Log) query(ctx context.Context, query string, args ...any) ([]Item, error) {
+// query reads items until their bodies pass limit, in bytes; more says that
+// there are others.
+func (l *Log) query(ctx context.Context, limit int, query string, args ...any) (items []Item, more bool, err error) {
 	rows, err := l.db.Read().QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read items: %w", err)
+		return nil, false, fmt.Errorf("read items: %w", err)
 	}
 	defer rows.Close()
-	items := []Item{}
+	items = []Item{}
+	size := 0
 	var unfinished []int
 	for rows.Next() {
 		var it Item
@@ -280,7 +284,11 @@ func (l *Log) query(ctx context.Context, query string, args ...any) ([]Item, err
 		var streaming bool
 		var body []byte
 		if err := rows.Scan(&it.ID, &it.Chat, &it.Turn, &it.Parent, &it.Kind, &it.Status, &it.Seq, &it.Revision, &at, &it.Summary, &it.ProviderID, &streaming, &body); err != nil {
-			return nil, fmt.Errorf("read items: %w", err)
+			return nil, false, fmt.Errorf("read items: %w", err)
+		}
+		if size += len(body); size > limit && len(items) > 0 {
+			more = true
+			break
 		}
 		it.At = time.UnixMilli(at).UTC()
 		if err := json.Unmarshal(body, &it.Body); err != nil {
@@ -293,14 +301,14 @@ func (l *Log) query(ctx context.Context, query string, args ...any) ([]Item, err
 		items = append(items, it)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read items: %w", err)
+		return nil, false, fmt.Errorf("read items: %w", err)
 	}
 	for _, i := range unfinished {
 		if err := l.streamedText(ctx, &items[i]); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return items, nil
+	return items, more, nil
 }
 
 // streamedText completes an item whose text still streams: from memory, or

@@ -54,6 +54,7 @@ func (s *session) chunk(kind event.Kind, u update) {
 	case "text", "resource", "resource_link":
 		if text := b.plain(); text != "" {
 			s.emit(provider.Event{Text: &provider.Text{Key: s.messageKey(t, kind, in.MessageID), Kind: kind, Text: text}})
+			s.endStraggler(t)
 			return
 		}
 		s.emit(provider.Event{Active: true})
@@ -61,6 +62,17 @@ func (s *session) chunk(kind event.Kind, u update) {
 		s.picture(t, b)
 	default:
 		s.notice(t, "unknown_content", "info", s.entry.Title+" said something Berth cannot show: "+b.plain(), b.Raw)
+	}
+}
+
+// endStraggler completes at once what was said after its turn had ended:
+// nothing would end it later.
+func (s *session) endStraggler(t *turn) {
+	s.mu.Lock()
+	late := t != s.turn
+	s.mu.Unlock()
+	if late {
+		s.endMessage(t)
 	}
 }
 

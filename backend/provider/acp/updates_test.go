@@ -145,6 +145,26 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// What is said after the turn has ended is ended at once: no later line would.
+func TestWordsAfterTheTurnAreWhole(t *testing.T) {
+	x := plainSession(t)
+	prompt := x.send(provider.Input{Text: "hi"})
+	x.a.update(chunk("a"))
+	x.a.reply(prompt, endTurn)
+	x.end()
+	for _, word := range []string{"by", "the way"} {
+		x.a.update(chunk(word))
+		late := x.until(func(e provider.Event) bool { return e.Text != nil })
+		if late.Text.Text != word {
+			t.Errorf("%+v", late.Text)
+		}
+		ended := x.until(func(e provider.Event) bool { return e.Item != nil })
+		if ended.Item.Key != late.Text.Key || ended.Item.Status != event.Completed {
+			t.Errorf("%+v", ended.Item)
+		}
+	}
+}
+
 func TestToolCall(t *testing.T) {
 	x := plainSession(t)
 	prompt := x.send(provider.Input{Text: "hi"})
