@@ -426,6 +426,7 @@ func TestAPageIsBoundedInBytes(t *testing.T) {
 	for range 4 {
 		put(t, db, log, NewEntry(Item{Chat: "chat_a", Kind: Answer, Status: Completed}, false))
 	}
+	const size = 4096
 	grow := func(bytes int) {
 		t.Helper()
 		err := db.Write(t.Context(), func(tx *store.Tx) error {
@@ -436,19 +437,19 @@ func TestAPageIsBoundedInBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	grow(pageBytes * 2 / 5)
+	grow(size * 2 / 5)
 	for _, from := range []struct{ before, after int64 }{{0, 0}, {5, 0}, {0, 1}} {
-		items, _, _, err := log.Page(t.Context(), "chat_a", from.before, from.after, 10)
+		items, _, _, err := log.page(t.Context(), "chat_a", from.before, from.after, 10, size)
 		if err != nil || len(items) != 2 {
 			t.Errorf("%+v: %d items, %v", from, len(items), err)
 		}
 	}
-	newest, before, after, err := log.Page(t.Context(), "chat_a", 0, 0, 10)
+	newest, before, after, err := log.page(t.Context(), "chat_a", 0, 0, 10, size)
 	if err != nil || newest[1].Seq != 4 || !before || after {
 		t.Errorf("newest page: before %v, after %v, %v", before, after, err)
 	}
-	grow(pageBytes + 1)
-	if items, _, _, err := log.Page(t.Context(), "chat_a", 0, 0, 10); err != nil || len(items) != 1 {
+	grow(size + 1)
+	if items, _, _, err := log.page(t.Context(), "chat_a", 0, 0, 10, size); err != nil || len(items) != 1 {
 		t.Errorf("a larger item: %d items, %v", len(items), err)
 	}
 }

@@ -219,7 +219,11 @@ const pageBytes = 4 << 20
 // Page gives up to limit items of a chat, oldest first: those before a seq,
 // those after one, or the newest; fewer where they are large. Its cost is that
 // of the page.
-func (l *Log) Page(ctx context.Context, chat string, before, after int64, limit int) (_ []Item, hasBefore, hasAfter bool, _ error) {
+func (l *Log) Page(ctx context.Context, chat string, before, after int64, limit int) (items []Item, hasBefore, hasAfter bool, err error) {
+	return l.page(ctx, chat, before, after, limit, pageBytes)
+}
+
+func (l *Log) page(ctx context.Context, chat string, before, after int64, limit, size int) (_ []Item, hasBefore, hasAfter bool, _ error) {
 	query, args := "select "+itemColumns+" from items where chat_id = ? ", []any{chat}
 	switch {
 	case after > 0:
@@ -232,7 +236,7 @@ func (l *Log) Page(ctx context.Context, chat string, before, after int64, limit 
 		query += "order by seq desc limit ?"
 		args = append(args, limit+1)
 	}
-	items, more, err := l.query(ctx, pageBytes, query, args...)
+	items, more, err := l.query(ctx, size, query, args...)
 	if err != nil {
 		return nil, false, false, err
 	}
