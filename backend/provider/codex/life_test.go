@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"berth/backend/event"
 	"berth/backend/provider"
+	"berth/backend/provider/probe"
 )
 
 func TestStartThatFails(t *testing.T) {
@@ -382,32 +384,42 @@ func TestDriverClose(t *testing.T) {
 	wantErr(t, err, "closed")
 }
 
-func TestDescribe(t *testing.T) {
+func TestJudge(t *testing.T) {
+	said := func(stdout, stderr string, code int) answer {
+		return answer{Result: probe.Result{Stdout: stdout, Stderr: stderr, Code: code}}
+	}
+	version, signedIn, signedOut := said("codex-cli 0.171.0\n", "", 0), said("", "Logged in using ChatGPT\n", 0), said("", "Not logged in\n", 1)
+	own := func(text string) config {
+		home := t.TempDir()
+		if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return readConfig(provider.Host{Env: []string{"CODEX_HOME=" + home}})
+	}
 	cases := []struct {
-		name, config string
-		want         provider.Status
-		account      string
+		name    string
+		found   findings
+		want    provider.Status
+		account string
 	}{
-		{"good", "", provider.Ready, "ChatGPT"},
-		{"key", "", provider.Ready, "API key"},
-		{"signed out", "", provider.Unauthenticated, ""},
-		{"signed out", "model_provider = \"own\"\n[model_providers.own]\nname = \"My models\"\n", provider.Ready, "My models"},
-		{"signed out", "model_provider = \"own\"\n[model_providers.own]\nrequires_openai_auth = true\n", provider.Unauthenticated, ""},
-		{"good", "model = [broken", provider.Broken, ""},
-		{"old", "", provider.TooOld, ""},
-		{"alien", "", provider.Broken, ""},
-		{"broken", "", provider.Broken, ""},
-		{"offline", "", provider.Ready, "ChatGPT"},
+		{"signed in", findings{version: version, login: signedIn}, provider.Ready, "ChatGPT"},
+		{"a key", findings{version: version, login: said("", "API key configured - sk-abc***def\n", 0)}, provider.Ready, "API key"},
+		{"signed out", findings{version: version, login: signedOut}, provider.Unauthenticated, ""},
+		{"a provider of one's own", findings{version: version, login: signedOut,
+			config: own("model_provider = \"own\"\n[model_providers.own]\nname = \"My models\"\n")}, provider.Ready, "My models"},
+		{"one that wants an account", findings{version: version, login: signedOut,
+			config: own("model_provider = \"own\"\n[model_providers.own]\nrequires_openai_auth = true\n")}, provider.Unauthenticated, ""},
+		{"a broken configuration", findings{version: version, login: signedIn, config: own("model = [broken")}, provider.Broken, ""},
+		{"old", findings{version: said("codex-cli 0.9.0", "", 0), login: signedIn}, provider.TooOld, ""},
+		{"something else", findings{version: said("hello", "", 0), login: signedIn}, provider.Broken, ""},
+		{"does not start", findings{version: answer{err: os.ErrPermission}}, provider.Broken, ""},
+		{"too slow", findings{version: answer{err: context.DeadlineExceeded, late: true}}, provider.Unknown, ""},
+		{"does not tell", findings{version: version, login: said("", "disk error", 2)}, provider.Unknown, ""},
 	}
 	for _, tc := range cases {
-		t.Run(tc.name+" "+tc.config, func(t *testing.T) {
-			b := newFake(t, tc.name)
-			home := t.TempDir()
-			if err := os.WriteFile(home+"/config.toml", []byte(tc.config), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			b.host.Env = append(b.host.Env, "CODEX_HOME="+home)
-			d := b.driver.Describe(t.Context(), b.host)
+		t.Run(tc.name, func(t *testing.T) {
+			d := provider.Description{Status: provider.Ready}
+			judge(&d, tc.found)
 			if d.Status != tc.want || d.Account != tc.account {
 				t.Errorf("status %s (%s %s), account %q", d.Status, d.Message, d.Detail, d.Account)
 			}
@@ -424,13 +436,20 @@ func TestDescribe(t *testing.T) {
 func TestDescribeModels(t *testing.T) {
 	b := newFake(t, "good")
 	d := b.driver.Describe(t.Context(), b.host)
+	if d.Status != provider.Ready || d.Version != "0.171.0" || d.Account != "ChatGPT" {
+		t.Errorf("status %s (%s), version %q, account %q", d.Status, d.Message, d.Version, d.Account)
+	}
 	if len(d.Models) != 3 || d.Models[0].Value != "" || d.Models[0].Note != "a" || d.Models[1].Value != "a" || d.Models[2].Value != "b" {
 		t.Fatalf("models %+v", d.Models)
 	}
 	if m := d.Models[1]; strings.Join(m.Efforts, " ") != "low high" || m.DefaultEffort != "low" {
 		t.Errorf("efforts %+v", m)
 	}
-	b = newFake(t, "offline") // the catalogue that comes with the program
+}
+
+// TestDescribeModelsOffline: the catalogue that comes with the program.
+func TestDescribeModelsOffline(t *testing.T) {
+	b := newFake(t, "offline")
 	if d := b.driver.Describe(t.Context(), b.host); len(d.Models) != 2 || d.Models[1].Value != "bundled" {
 		t.Errorf("models %+v", d.Models)
 	}
@@ -447,7 +466,10 @@ func TestDescribeInTime(t *testing.T) {
 	if d := <-described; d.Status != provider.Unknown || d.Message == "" {
 		t.Errorf("status %s %q", d.Status, d.Message)
 	}
-	b = newFake(t, "good")
+}
+
+func TestDescribeMissing(t *testing.T) {
+	b := newFake(t, "good")
 	b.host.Executable = "/nowhere/codex"
 	if d := b.driver.Describe(t.Context(), b.host); d.Status != provider.Missing || len(d.Install) == 0 {
 		t.Errorf("status %s, install %v", d.Status, d.Install)

@@ -77,6 +77,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Skipf("the real CLI is not here: %v", err)
 	}
+	t.Parallel()
 	model, err := modelserver.Start()
 	if err != nil {
 		t.Fatal(err)
