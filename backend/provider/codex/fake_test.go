@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 const fakeEnv = "FAKE_CODEX"
 
 func fakeCodex(name string, args []string) int {
+	if name == "mcp" {
+		return toyServer()
+	}
 	if args[0] != "app-server" {
 		return fakeCommand(name, strings.Join(args, " "))
 	}
@@ -264,6 +267,49 @@ func fakeCommand(name, command string) int {
 		return 1
 	}
 	fmt.Println(out)
+	return 0
+}
+
+// toyServer is an MCP server with two tools: one that must be allowed, and one
+// that asks the user.
+func toyServer() int {
+	in := bufio.NewScanner(os.Stdin)
+	write := func(v any) {
+		data, _ := json.Marshal(v)
+		fmt.Println(string(data))
+	}
+	tool := func(name string, readOnly bool) any {
+		return map[string]any{"name": name, "inputSchema": map[string]any{"type": "object"}, "annotations": map[string]any{"readOnlyHint": readOnly, "destructiveHint": !readOnly}}
+	}
+	for in.Scan() {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				Version string `json:"protocolVersion"`
+				Name    string `json:"name"`
+			} `json:"params"`
+		}
+		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		var result any = map[string]any{}
+		switch m.Method + " " + m.Params.Name {
+		case "initialize ":
+			result = map[string]any{"protocolVersion": m.Params.Version, "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "toy", "version": "1"}}
+		case "tools/list ":
+			result = map[string]any{"tools": []any{tool("drop", false), tool("ask", true)}}
+		case "tools/call drop":
+			result = map[string]any{"content": []any{map[string]any{"type": "text", "text": "dropped"}}}
+		case "tools/call ask":
+			write(map[string]any{"jsonrpc": "2.0", "id": "e", "method": "elicitation/create", "params": map[string]any{
+				"message": "Which table?", "requestedSchema": map[string]any{"type": "object", "properties": map[string]any{"table": map[string]any{"type": "string"}}},
+			}})
+			in.Scan()
+			result = map[string]any{"content": []any{map[string]any{"type": "text", "text": "heard " + in.Text()}}}
+		}
+		write(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result})
+	}
 	return 0
 }
 

@@ -2,6 +2,8 @@ package codex
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"image"
 	"image/png"
 	"os"
@@ -271,6 +273,48 @@ func TestRealSubAgent(t *testing.T) {
 		t.Errorf("the sub-agent's command is not nested:%s", tale(k.events))
 	}
 	b.fixture("subagent", k)
+}
+
+// TestRealMCP: a tool of an MCP server that must be allowed, and one that asks
+// the user.
+func TestRealMCP(t *testing.T) {
+	b := newBench(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.OpenFile(filepath.Join(b.home, ".codex", "config.toml"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fmt.Fprintf(config, "[mcp_servers.toy]\ncommand = %q\nenv = { %s = \"mcp\" }\n", self, fakeEnv)
+	if err := errors.Join(err, config.Close()); err != nil {
+		t.Fatal(err)
+	}
+	k := b.open(provider.Spec{Mode: provider.Ask})
+	call := func(tool string) string {
+		return step(modelserver.Step{Scenario: "call", Tool: tool, Input: mustJSON(struct{}{})})
+	}
+	in := k.input(call("drop") + call("drop") + call("ask"))
+	in.Model = "scripted" // models that Codex knows have to search for such tools first
+	k.sendInput(in)
+	r := k.asked()
+	calls := k.tools(event.ToolOther)
+	if r.Kind != event.Approval || len(r.Body.Options) != 4 || len(calls) != 1 || r.Tool != calls[0].Key || calls[0].Body.Tool.Name != "toy/drop" {
+		t.Errorf("the request is %+v;%s", r, tale(k.events))
+	}
+	k.decide(r, event.AllowSession) // the second call is not asked about
+	r = k.asked()
+	if r.Kind != event.Question || r.Body.Title != "Which table?" {
+		t.Fatalf("the question is %+v", r)
+	}
+	k.answer(r, provider.Answer{Answers: map[string][]string{"table": {"users"}}})
+	k.wantEnd("completed", "")
+	calls = k.tools(event.ToolOther)
+	if len(calls) != 3 || calls[1].Body.Tool.Output != "dropped" || !strings.Contains(calls[2].Body.Tool.Output, "users") {
+		t.Errorf("calls:%s", tale(k.events))
+	}
+	b.fixture("mcp", k)
 }
 
 // TestRealInterruptReachesSubAgents: what a sub-agent runs is ended, too.

@@ -66,6 +66,7 @@ type ask struct {
 	Message string      `json:"message"`
 	Schema  form.Schema `json:"requestedSchema"`
 	URL     string      `json:"url"`
+	Meta    toolCallAsk `json:"_meta"`
 }
 
 type question struct {
@@ -112,13 +113,19 @@ func (s *session) asked(thread string, m wire.Message) {
 		return
 	}
 	body.Reason = clip(body.Reason, maxInput)
-	s.put(r, provider.Request{Kind: kind, Tool: s.keyOf(in), Body: body, AutoResolveMS: in.AutoMS})
+	s.put(r, provider.Request{Kind: kind, Tool: s.keyOf(thread, &in), Body: body, AutoResolveMS: in.AutoMS})
 }
 
-// keyOf is the key of the tool call that waits, if it was told of.
-func (s *session) keyOf(in ask) string {
+// keyOf is the key of the tool call that waits, if it was told of. MCP
+// servers' requests do not name it: it is the call of theirs that runs.
+func (s *session) keyOf(thread string, in *ask) string {
 	if e := s.entries[rawKey(in.TurnID, in.ItemID)]; e != nil && e.told {
 		return e.key
+	}
+	for _, e := range s.entries {
+		if in.Server != "" && e.thread == thread && !e.ended && e.item.Server == in.Server && (in.Meta.Tool == "" || e.item.Tool == in.Meta.Tool) {
+			return e.key
+		}
 	}
 	return ""
 }

@@ -20,6 +20,9 @@ func TestAnswers(t *testing.T) {
 		{"somethingNew":{}},"cancel"]`
 	permissions := `"cwd":"/project","reason":"why","permissions":{"network":{"enabled":true},"fileSystem":{"read":null,"write":["/data"]}}`
 	form := `"serverName":"db","mode":"form","message":"Which table?","requestedSchema":{"type":"object","properties":{"table":{"type":"string"}}}`
+	tool := `"serverName":"db","mode":"form","_meta":{"codex_approval_kind":"mcp_tool_call","persist":["session","always"],"tool_name":"drop","tool_params":{"t":1}},
+		"message":"Allow the db MCP server to run tool \"drop\"?","requestedSchema":{"type":"object","properties":{}}`
+	once := `"serverName":"db","mode":"form","_meta":{"codex_approval_kind":"mcp_tool_call"},"message":"Allow?","requestedSchema":{"type":"object","properties":{}}`
 	cases := []struct {
 		name, method, params string
 		answer               provider.Answer
@@ -44,6 +47,11 @@ func TestAnswers(t *testing.T) {
 		{"form", methodElicitation, form, provider.Answer{Answers: map[string][]string{"table": {"users"}}}, `{"_meta":null,"action":"accept","content":{"table":"users"}}`},
 		{"form declined", methodElicitation, form, provider.Answer{}, `{"_meta":null,"action":"decline","content":null}`},
 		{"form without an answer", methodElicitation, form, provider.Answer{Cancelled: true}, `{"_meta":null,"action":"cancel","content":null}`},
+		{"MCP tool", methodElicitation, tool, provider.Answer{Option: accept}, `{"_meta":null,"action":"accept","content":{}}`},
+		{"MCP tool for the session", methodElicitation, tool, provider.Answer{Option: acceptAll}, `{"_meta":{"persist":"session"},"action":"accept","content":{}}`},
+		{"MCP tool always", methodElicitation, tool, provider.Answer{Option: "always"}, `{"_meta":{"persist":"always"},"action":"accept","content":{}}`},
+		{"MCP tool denied", methodElicitation, tool, provider.Answer{Option: decline}, `{"_meta":null,"action":"decline","content":null}`},
+		{"MCP tool that can be allowed once only", methodElicitation, once, provider.Answer{Option: "always"}, ``},
 		{"page", methodElicitation, `"serverName":"db","mode":"url","message":"Sign in","url":"https://example.com"`, provider.Answer{Option: accept}, `{"_meta":null,"action":"accept","content":null}`},
 		{"older command", methodOldCommand, `"command":["make","all"],"cwd":"/project"`, provider.Answer{Option: acceptAll}, `{"decision":"approved_for_session"}`},
 		{"older command denied", methodOldCommand, `"command":["make","all"]`, provider.Answer{Option: decline, Reason: "no"}, `{"decision":{"denied":{"rejection":"no"}}}`},
