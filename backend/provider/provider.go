@@ -17,6 +17,8 @@ package provider
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 	"time"
 
 	"berth/backend/process"
@@ -56,6 +58,17 @@ type Host struct {
 	Version string
 	// Clock bounds watchdogs; tests inject their own.
 	Clock Clock
+}
+
+// Getenv is a variable as an agent sees it: as the host adds it, else
+// Berth's own.
+func (h Host) Getenv(name string) string {
+	for i := len(h.Env) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(h.Env[i], name+"="); ok {
+			return value
+		}
+	}
+	return os.Getenv(name)
 }
 
 // Clock is time as drivers see it.

@@ -99,7 +99,7 @@ func environment(host provider.Host, spec provider.Spec) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if variable(host, todoTools) == "" {
+	if host.Getenv(todoTools) == "" {
 		env = append(env, todoTools+"=1")
 	}
 	return append(env, host.Env...), nil
@@ -215,7 +215,7 @@ func executable(host provider.Host) (string, error) {
 // transcripts tells whether the CLI has written a conversation's transcript:
 // <configuration>/projects/<folder>/<conversation>.jsonl.
 func transcripts(host provider.Host) func(string) bool {
-	dir := variable(host, "CLAUDE_CONFIG_DIR")
+	dir := host.Getenv("CLAUDE_CONFIG_DIR")
 	if dir == "" {
 		dir = filepath.Join(home(host), ".claude")
 	}
@@ -236,22 +236,12 @@ func transcripts(host provider.Host) func(string) bool {
 	}
 }
 
-// variable is what the CLI sees in its environment.
-func variable(host provider.Host, name string) string {
-	for i := len(host.Env) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(host.Env[i], name+"="); ok {
-			return value
-		}
-	}
-	return os.Getenv(name)
-}
-
 func home(host provider.Host) string {
 	name := "HOME"
 	if os.PathSeparator == '\\' {
 		name = "USERPROFILE"
 	}
-	return variable(host, name)
+	return host.Getenv(name)
 }
 
 // readJSON reads the first JSON value in a text that may hold more.

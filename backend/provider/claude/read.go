@@ -96,16 +96,19 @@ func (s *session) dispatch(h *head, raw []byte) error {
 	return errUnknownLine
 }
 
-// locked reads a line and handles it under the session's lock.
+// locked reads a line and handles it under the session's lock. A field of
+// another type than it was is passed over: a turn must end although its
+// result has a field that has changed.
 func locked[T any](s *session, raw []byte, handle func(*T)) error {
 	var l T
-	if err := json.Unmarshal(raw, &l); err != nil {
+	err := json.Unmarshal(raw, &l)
+	if changed := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &changed) {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	handle(&l)
-	return nil
+	return err
 }
 
 // lively notes a sign of the running turn's answer. What comes before the

@@ -77,12 +77,49 @@ func TestResultsOfOtherTurnsEndNone(t *testing.T) {
 	}
 }
 
+func TestChangedFieldsDoNotHideAResult(t *testing.T) {
+	p, _, k := stubbed(t, ask())
+	uuid := begun(t, p, k, "turn_1")
+	p.says(saying("the answer"))
+	p.says(resultOf(uuid, `,"total_cost_usd":"0.10","usage":{"input_tokens":"many","output_tokens":7},"errors":{"a":1}`))
+	e, _ := k.until(0, "end", isEnd)
+	if e.TurnEnded.State != "completed" {
+		t.Errorf("%+v", e.TurnEnded)
+	}
+}
+
 func TestSecondSendIsRefused(t *testing.T) {
 	p, _, k := stubbed(t, ask())
 	begun(t, p, k, "turn_1")
 	if d, err := k.Send(t.Context(), provider.Input{Turn: "turn_2", Text: "y", Mode: provider.Ask}); d != provider.NotSent || err == nil {
 		t.Errorf("%v %v", d, err)
 	}
+}
+
+// A message that the CLI has not begun with is taken back, and its turn has
+// an end although no result will come.
+func TestInterruptBeforeTheMessageIsTaken(t *testing.T) {
+	p, _, k := stubbed(t, ask())
+	go k.Send(t.Context(), provider.Input{Turn: "turn_1", Text: "x", Mode: provider.Ask})
+	uuid := p.hearsOf("user").UUID
+	p.says(lifecycleOf(uuid, "queued"))
+	stopped := make(chan error, 1)
+	go func() { stopped <- k.Interrupt(t.Context()) }()
+	back := p.hearsOf("cancel_async_message")
+	if !strings.Contains(back.raw, uuid) {
+		t.Errorf("%s", back.raw)
+	}
+	p.says(lifecycleOf(uuid, "cancelled"))
+	p.says(reply200(back.ID, `{"cancelled":true}`))
+	p.says(reply200(p.hearsOf("interrupt").ID, `{"still_queued":[]}`))
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	e, _ := k.until(0, "end", isEnd)
+	if e.TurnEnded.State != "stopped" {
+		t.Errorf("%+v", e.TurnEnded)
+	}
+	begun(t, p, k, "turn_2")
 }
 
 func TestSteerWithoutATurn(t *testing.T) {

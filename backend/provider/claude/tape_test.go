@@ -29,7 +29,6 @@ import (
 // be what it wrote. -record makes them anew:
 //
 //	go test ./backend/provider/claude -record
-
 var record = flag.Bool("record", false, "make the tapes in testdata anew with the real CLI")
 
 // tape records a process.

@@ -153,7 +153,7 @@ var account = regexp.MustCompile(`[^\s<>()"']+@[^\s<>()"']+\.[^\s<>()"']+`)
 // describeLogin reads the sign-in. A key in the environment is one; whether
 // it is good shows with the first turn.
 func describeLogin(ctx context.Context, host provider.Host, path string, desc *provider.Description) {
-	if variable(host, "CURSOR_API_KEY") != "" {
+	if host.Getenv("CURSOR_API_KEY") != "" {
 		desc.Account = "API key"
 		return
 	}
@@ -194,14 +194,4 @@ func models(text string) []provider.Model {
 		}
 	}
 	return list
-}
-
-// variable is what the CLI sees in its environment.
-func variable(host provider.Host, name string) string {
-	for i := len(host.Env) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(host.Env[i], name+"="); ok {
-			return value
-		}
-	}
-	return os.Getenv(name)
 }

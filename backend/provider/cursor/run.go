@@ -109,7 +109,7 @@ func (s *session) take(t *turn, raw []byte) {
 		return
 	}
 	var l line
-	if raw[0] != '{' || json.Unmarshal(raw, &l) != nil {
+	if raw[0] != '{' || unreadable(json.Unmarshal(raw, &l)) {
 		s.send([]provider.Event{{Raw: shape(raw)}})
 		t.fault = classify(string(raw), approvalWords.Match(raw))
 		return
@@ -148,6 +148,13 @@ func (s *session) take(t *turn, raw []byte) {
 	default:
 		s.send([]provider.Event{{Raw: shape(raw)}, {Active: true}})
 	}
+}
+
+// unreadable says whether a line is not JSON; a field of another type than it
+// was is passed over.
+func unreadable(err error) bool {
+	var changed *json.UnmarshalTypeError
+	return err != nil && !errors.As(err, &changed)
 }
 
 // begin takes the agent's first word: it has the message.

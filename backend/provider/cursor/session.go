@@ -18,7 +18,7 @@ const (
 	// eventBuffer lets the reader be a little ahead of the chat.
 	eventBuffer = 64
 	// stopGrace is for each step of ending a turn's process.
-	stopGrace = 1500 * time.Millisecond
+	stopGrace = time.Second
 	// drainGrace is for the last events to be taken by a chat that closes.
 	drainGrace = 2 * time.Second
 	// maxPrompt bounds a message, in bytes.
