@@ -1,7 +1,6 @@
 package cursor
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -228,12 +227,20 @@ func TestFailures(t *testing.T) {
 					t.Errorf("%+v", it)
 				}
 			}
-			// The session goes on.
-			b.script("script", "!read", strings.ReplaceAll(initLine, "s1", cmp.Or(c.resume, "s1")), strings.ReplaceAll(resultLine, "s1", cmp.Or(c.resume, "s1")))
-			if end, _ := k.say("turn_2", "x"); end.State != "completed" {
-				t.Errorf("the next turn: %+v %+v", end, end.Err)
-			}
 		})
+	}
+}
+
+func TestSessionGoesOnAfterAFailure(t *testing.T) {
+	b := newBench(t)
+	k := b.open(provider.Spec{Resume: "s1"})
+	b.script("script", "!read", initLine, "{broken", "!stay")
+	if end, _ := k.say("turn_1", "x"); end.State != "failed" {
+		t.Errorf("%+v", end)
+	}
+	b.script("script", "!read", initLine, answerLine, resultLine)
+	if end, _ := k.say("turn_2", "x"); end.State != "completed" {
+		t.Errorf("%+v %+v", end, end.Err)
 	}
 }
 
