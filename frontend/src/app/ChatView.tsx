@@ -14,10 +14,10 @@ import { Timeline } from "../timeline/Timeline";
 import { Button } from "../ui/Button";
 import { Signal } from "../ui/Signal";
 import { EmptyState, ErrorState, LoadingState } from "../ui/states";
-import { toast } from "../ui/Toasts";
 import { ChatHeader } from "./ChatHeader";
+import { startDemo } from "./demo";
 import { useCommand } from "./registry";
-import { openChat, openLayer } from "./view";
+import { openLayer } from "./view";
 
 /** The conversation column. */
 export function ChatView({ id }: { id: string | undefined }) {
@@ -63,16 +63,6 @@ function NoChat() {
       }
     />
   );
-}
-
-/** Makes a demo chat in its sample folder and opens it. */
-export async function startDemo(): Promise<void> {
-  const { t } = await import("i18next");
-  try {
-    openChat((await unwrap(api.POST("/api/v1/demo"))).id);
-  } catch (error) {
-    toast(t("app.demoFailed", { error: error instanceof Error ? error.message : String(error) }));
-  }
 }
 
 function Conversation({ chat }: { chat: Chat }) {

@@ -1,20 +1,24 @@
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import "./shell.css";
 import { useAttention } from "../api/queries";
 import { ChatDialogs } from "../chats/ChatDialogs";
-import { Inspector } from "../inspector/Inspector";
 import { Sidebar } from "../sidebar/Sidebar";
 import { useLive } from "../stream/store";
-import { Lightbox } from "../timeline/Lightbox";
 import { LinkDialog } from "../ui/links";
 import { useAppearance } from "./appearance";
 import { Bars } from "./Bars";
-import { ChatView } from "./ChatView";
 import { useNavigation } from "./navigation";
 import { useNativeWindow } from "./presence";
 import { ResizeHandle } from "./ResizeHandle";
 import { useView } from "./view";
+
+// The conversation brings Markdown, colours and diffs: the frame and the list of chats stand before they are here.
+const ChatView = lazy(() => import("./ChatView").then((module) => ({ default: module.ChatView })));
+const Inspector = lazy(() =>
+  import("../inspector/Inspector").then((module) => ({ default: module.Inspector })),
+);
+const Lightbox = lazy(() => import("../timeline/Lightbox").then((module) => ({ default: module.Lightbox })));
 
 /** The window: one view, and the layers above it. */
 export function Shell() {
@@ -28,7 +32,9 @@ export function Shell() {
       {view.name === "chat" && <Columns chat={view.chat} />}
       <ChatDialogs />
       <LinkDialog />
-      <Lightbox />
+      <Suspense fallback={null}>
+        <Lightbox />
+      </Suspense>
     </>
   );
 }
@@ -45,10 +51,16 @@ function Columns({ chat }: { chat: string | undefined }) {
       {sidebar && <ResizeHandle which="sidebar" />}
       <main className="col conv" aria-label={t("app.conversation")}>
         <Bars />
-        <ChatView id={chat} />
+        <Suspense fallback={null}>
+          <ChatView id={chat} />
+        </Suspense>
       </main>
       {inspected && <ResizeHandle which="inspector" />}
-      {inspected && <Inspector key={inspected} chat={inspected} />}
+      {inspected && (
+        <Suspense fallback={<aside className="insp" />}>
+          <Inspector key={inspected} chat={inspected} />
+        </Suspense>
+      )}
     </div>
   );
 }

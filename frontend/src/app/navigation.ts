@@ -1,7 +1,7 @@
 import { useAttention } from "../api/queries";
 import { groupChats } from "../chats/groups";
 import { useLive } from "../stream/store";
-import { startDemo } from "./ChatView";
+import { startDemo } from "./demo";
 import { useCommand } from "./registry";
 import { focusRegion, walkRegions } from "./regions";
 import { closeLayer, openChat, openLayer, show, useView, type View } from "./view";

@@ -66,14 +66,20 @@ const heldWord = (chat: Chat, t: TFunction) =>
 
 /** The second line of a chat in a list: what it does or waits for, and what stands behind it. */
 export function chatLine(chat: Chat, facts: ChatFacts, t: TFunction): string {
-  const parts = [
-    chat.turn?.state === "running" && chat.last_line && facts.since ? chat.last_line : facts.word,
-  ];
-  if (facts.signal === "idle" && chat.last_line) parts[0] = chat.last_line;
-  if (facts.signal === "unseen" && chat.last_line) parts[0] = chat.last_line;
+  const said = plainLine(chat.last_line ?? "");
+  const parts = [chat.turn?.state === "running" && said && facts.since ? said : facts.word];
+  if ((facts.signal === "idle" || facts.signal === "unseen") && said) parts[0] = said;
   const queued = chat.queued - chat.held;
   if (queued > 0) parts.push(t("states.chat.queued", { count: queued }));
   if (chat.held > 0 && parts[0] !== t("states.chat.held", { count: chat.held }))
     parts.push(t("states.chat.held", { count: chat.held }));
   return parts.join(", ");
+}
+
+/** A line of Markdown without its marks. */
+export function plainLine(text: string): string {
+  return text
+    .replace(/^\s*(?:#{1,6}|[-*+]|>|\d+\.)\s+/, "")
+    .replace(/[*`]{1,3}(\S[^*`]*)[*`]{1,3}/g, "$1")
+    .trim();
 }

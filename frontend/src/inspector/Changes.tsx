@@ -28,20 +28,22 @@ export function Changes({ chat, turns }: { chat: Chat; turns: readonly TurnChang
   const at = turns.indexOf(current);
   return (
     <>
-      <div className="turns" role="group" aria-label={t("inspector.byTurn")}>
-        {shown.map((turn) => (
-          <button
-            key={turn.turn}
-            type="button"
-            aria-pressed={turn === current}
-            aria-label={`${t("inspector.turnAt", { time: clock(turn.at) })}: ${t("timeline.changes", { added: turn.added, removed: turn.removed })}`}
-            title={t("inspector.turnAt", { time: clock(turn.at) })}
-            onClick={() => setChosen(turn.turn)}
-          >
-            <i style={{ height: `${Math.max(6, ((turn.added + turn.removed) / most) * 100)}%` }} />
-          </button>
-        ))}
-      </div>
+      {shown.length > 1 && (
+        <div className="turns" role="group" aria-label={t("inspector.byTurn")}>
+          {shown.map((turn) => (
+            <button
+              key={turn.turn}
+              type="button"
+              aria-pressed={turn === current}
+              aria-label={`${t("inspector.turnAt", { time: clock(turn.at) })}: ${t("timeline.changes", { added: turn.added, removed: turn.removed })}`}
+              title={t("inspector.turnAt", { time: clock(turn.at) })}
+              onClick={() => setChosen(turn.turn)}
+            >
+              <i style={{ height: `${Math.max(6, ((turn.added + turn.removed) / most) * 100)}%` }} />
+            </button>
+          ))}
+        </div>
+      )}
       <div className="scope">
         <span className="med">{t("inspector.turnAt", { time: clock(current.at) })}</span>
         <span className="t11 ter num">

@@ -16,15 +16,17 @@ type Props = {
   giving: boolean;
   onGiving: (open: boolean) => void;
   large?: boolean;
+  /** The chat's folder: named by its last part. */
+  home: string;
 };
 
 /** What is asked, what it reaches, and the answers. */
-export function Approval({ request, off, onAnswer, giving, onGiving, large }: Props) {
+export function Approval({ request, off, onAnswer, giving, onGiving, large, home }: Props) {
   const { t } = useTranslation();
   return (
     <>
       <Asked request={request} />
-      <Facts request={request} />
+      <Facts request={request} home={home} />
       {giving ? (
         <Reason
           off={off}
@@ -82,20 +84,31 @@ function Asked({ request }: { request: AskRequest }) {
   );
 }
 
-function Facts({ request }: { request: AskRequest }) {
+function Facts({ request, home }: { request: AskRequest; home: string }) {
   const { t } = useTranslation();
-  const facts = [
-    request.cwd && t("requests.in", { folder: request.cwd }),
-    request.host && t("requests.host", { host: request.host }),
-    request.reason &&
-      request.reason !== request.title &&
-      t("requests.reasonGiven", { reason: request.reason }),
-  ].filter(Boolean);
-  if (facts.length === 0) return null;
+  const { cwd, host, reason, title } = request;
   return (
     <div className="t12 sec facts">
-      {facts.map((fact) => `${fact}${/[.!?。]$/.test(String(fact)) ? "" : "."}`).join(" ")}
+      {cwd && (
+        <Sentence words={t("requests.in", { folder: "\u0000" })} fact={cwd === home ? lastPart(cwd) : cwd} />
+      )}
+      {host && <Sentence words={t("requests.host", { host: "\u0000" })} fact={host} />}
+      {reason && reason !== title && <span className="ter">{t("requests.reasonGiven", { reason })}</span>}
     </div>
+  );
+}
+
+const lastPart = (path: string) => path.split(/[\\/]/).filter(Boolean).at(-1) ?? path;
+
+/** A sentence of the catalogue around a fact in monospace. */
+function Sentence({ words, fact }: { words: string; fact: string }) {
+  const [before, after] = words.split("\u0000");
+  return (
+    <span title={fact}>
+      {before}
+      <span className="mono">{fact}</span>
+      {after}{" "}
+    </span>
   );
 }
 

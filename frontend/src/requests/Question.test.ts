@@ -23,8 +23,16 @@ describe("answers", () => {
     expect(answersOf([one, many], values)).toEqual({ q1: ["b"], q2: ["b"] });
   });
 
-  it("are none until each question has one", () => {
-    expect(answersOf([one, many], choose(one, {}, "a"))).toBeUndefined();
+  it("are none until each choice of one is made", () => {
+    expect(answersOf([one, many], {})).toBeUndefined();
+    expect(answersOf([one, many], choose(many, {}, "a"))).toBeUndefined();
+    expect(answersOf([one, many], choose(one, {}, "a"))).toEqual({ q1: ["a"] });
+  });
+
+  it("may leave out words of one's own, unless nothing else is asked", () => {
+    const remark: QuestionField = { id: "q3", text: "Anything else?", free_text: true };
+    expect(answersOf([one, remark], choose(one, {}, "a"))).toEqual({ q1: ["a"] });
+    expect(answersOf([remark], {})).toBeUndefined();
   });
 
   it("in own words stand for a choice, beside choices of many", () => {

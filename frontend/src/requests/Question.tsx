@@ -10,19 +10,24 @@ type Values = Record<string, { chosen: string[]; own: string }>;
 
 const emptyValue = { chosen: [], own: "" };
 
-/** What of the values is the answer; undefined while a question has none. */
+/**
+ * What of the values is the answer; undefined while there is none. A choice of
+ * one has to be made; of many none may be right, and words of one's own are
+ * free, unless nothing else is asked.
+ */
 export function answersOf(
   fields: readonly QuestionField[],
   values: Values,
 ): Record<string, string[]> | undefined {
+  const mustChoose = (field: QuestionField) => !field.multiple && (field.choices?.length ?? 0) > 0;
   const answers: Record<string, string[]> = {};
   for (const field of fields) {
     const { chosen, own } = values[field.id] ?? emptyValue;
     const given = own.trim() ? (field.multiple ? [...chosen, own.trim()] : [own.trim()]) : chosen;
-    if (given.length === 0) return undefined;
-    answers[field.id] = given;
+    if (given.length > 0) answers[field.id] = given;
+    else if (mustChoose(field)) return undefined;
   }
-  return answers;
+  return Object.keys(answers).length > 0 ? answers : undefined;
 }
 
 /** Choosing an answer: one of several replaces, of many it is put in or taken out. */
@@ -104,6 +109,26 @@ export function Question({ request, off, onAnswer, large }: Props) {
   );
 }
 
+/** On to the next question that has choices; the last one keeps the focus, and Enter answers. */
+function nextQuestion(from: HTMLElement): void {
+  const next = from.nextElementSibling;
+  if (next?.matches(".question")) next.querySelector<HTMLElement>(".opt, input")?.focus();
+}
+
+/**
+ * A digit while the request as a whole has the focus: it goes to the first
+ * question that has no answer yet.
+ */
+export function chooseByDigit(region: HTMLElement, digit: number): boolean {
+  const questions = [...region.querySelectorAll(".question")].filter((one) => one.querySelector(".opt"));
+  const open = questions.find((one) => !one.querySelector('[aria-checked="true"]')) ?? questions[0];
+  const option = open?.querySelectorAll<HTMLElement>(".opt")[digit - 1];
+  if (!option) return false;
+  option.click();
+  option.focus();
+  return true;
+}
+
 type OneProps = {
   field: QuestionField;
   alone: boolean;
@@ -124,6 +149,7 @@ function OneQuestion({ field, alone, value, onChoose, onOwn }: OneProps) {
       event.preventDefault();
       event.stopPropagation();
       onChoose(choice.value);
+      if (!field.multiple) nextQuestion(event.currentTarget);
       return;
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

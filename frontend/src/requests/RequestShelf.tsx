@@ -16,7 +16,8 @@ import { Keys } from "../ui/Keys";
 import { Signal } from "../ui/Signal";
 import { answerRequest, choicesOf, isReject } from "./answer";
 import { Approval } from "./Approval";
-import { Question } from "./Question";
+import { chooseByDigit, Question } from "./Question";
+import { requestTitle } from "./title";
 
 // A request that takes another's place is not answered by a key meant for it.
 const GUARD_MS = 300;
@@ -47,6 +48,7 @@ export function RequestShelf({ chat }: { chat: Chat }) {
       key={item.id}
       item={item}
       request={item.body.request}
+      home={chat.cwd}
       place={items.indexOf(item)}
       all={items.length}
       onGo={setAt}
@@ -55,6 +57,7 @@ export function RequestShelf({ chat }: { chat: Chat }) {
 }
 
 type RequestProps = {
+  home: string;
   item: Item;
   request: AskRequest;
   place: number;
@@ -62,7 +65,7 @@ type RequestProps = {
   onGo: (at: number) => void;
 };
 
-function Request({ item, request, place, all, onGo }: RequestProps) {
+function Request({ item, request, home, place, all, onGo }: RequestProps) {
   const { t } = useTranslation();
   const online = useLive((state) => state.connection.state === "online");
   const { data: settings } = useSettings();
@@ -72,10 +75,11 @@ function Request({ item, request, place, all, onGo }: RequestProps) {
   const region = useRef<HTMLElement>(null);
   const since = useRef(Date.now());
   const question = item.kind === "question";
+  const title = requestTitle(item, request, t);
   const off = busy ? t("requests.sending") : online ? undefined : t("requests.offline");
 
   useEffect(() => {
-    announceNow(t("requests.announce", { title: request.title, command: request.command ?? "" }));
+    announceNow(t("requests.announce", { title, command: request.command ?? "" }));
     // Once for each request: it is mounted anew for each.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, []);
@@ -93,6 +97,11 @@ function Request({ item, request, place, all, onGo }: RequestProps) {
 
   const onKeyDown = (event: KeyboardEvent) => {
     const { nativeEvent } = event;
+    if (question && event.target === region.current && /^[1-9]$/.test(event.key)) {
+      if (settings?.letter_keys !== false && chooseByDigit(region.current, Number(event.key)))
+        event.preventDefault();
+      return;
+    }
     if (
       question ||
       settings?.letter_keys === false ||
@@ -143,7 +152,9 @@ function Request({ item, request, place, all, onGo }: RequestProps) {
     >
       <div className="row reqh">
         <Signal name={question ? "question" : "approval"} />
-        <span className="med ell">{request.title || item.summary}</span>
+        <span className="med ell" title={title}>
+          {title}
+        </span>
         <span className="t12 ter num hide-sm nowrap">
           <AskedAgo at={item.at} />
         </span>
@@ -182,6 +193,7 @@ function Request({ item, request, place, all, onGo }: RequestProps) {
         ) : (
           <Approval
             request={request}
+            home={home}
             off={off}
             onAnswer={(given) => void answer(given)}
             giving={giving}

@@ -1,4 +1,4 @@
-import { memo, useEffect, useMemo, useState, type ReactNode } from "react";
+import { cloneElement, isValidElement, memo, useEffect, useMemo, useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { defaultRehypePlugins, Streamdown, type Components, type PluginConfig } from "streamdown";
 import { cjk } from "@streamdown/cjk";
@@ -70,7 +70,9 @@ const components: Components = {
   img: ({ src, alt }) => <RemoteImage src={src} alt={alt} />,
   code: ({ className, children }) => <Fence className={className}>{children}</Fence>,
   inlineCode: ({ children }) => <code>{children}</code>,
-  pre: ({ children }) => <>{children}</>,
+  // What stands in a <pre> is a fence; the mark tells it from code in a line.
+  pre: ({ children }) =>
+    isValidElement(children) ? cloneElement(children, { "data-block": "" } as object) : <>{children}</>,
   table: ({ children }) => (
     <div className="tablewrap" tabIndex={0}>
       <table>{children}</table>

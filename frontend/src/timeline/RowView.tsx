@@ -43,7 +43,7 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
       );
     case "run":
       return (
-        <Entry at={row.run.live || row.open ? undefined : row.run.endedAt} tight>
+        <Entry at={row.run.live || row.open ? undefined : row.run.endedAt} tight={row.open}>
           <RunHead run={row.run} open={row.open} />
         </Entry>
       );

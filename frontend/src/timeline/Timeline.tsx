@@ -185,6 +185,14 @@ function Log({ chat, stretch, agentTitle }: { chat: Chat; stretch: Stretch; agen
     }, SETTLE_MS);
   }, [rows, live, goTo, virtual, stretch.hasAfter, chat.id]);
 
+  const reveal = useCallback(() => {
+    const element = scroller.current;
+    const last = virtual.measurementsCache.at(-1);
+    if (!element || !last) return;
+    const wanted = last.end + PAD_BOTTOM - element.clientHeight;
+    if (wanted > element.scrollTop) goTo({ at: "row", key: String(last.key), offset: wanted - last.start });
+  }, [goTo, virtual]);
+
   useOwnSend(chat.id, rows, (key) => {
     const height = scroller.current?.clientHeight ?? 0;
     setRoom({ key, height: height - PAD_TOP / 2 });
@@ -194,7 +202,7 @@ function Log({ chat, stretch, agentTitle }: { chat: Chat; stretch: Stretch; agen
   const atEnd = !stretch.hasAfter && isAtEnd(view.scrollTop, contentEnd, view.height);
   const lastVisible =
     items.findLast((item) => item.start < view.scrollTop + view.height)?.index ?? rows.length - 1;
-  const fresh = useAtEnd({ chat, atEnd, rows, lastVisible, beyond: stretch.beyond.length, toEnd });
+  const fresh = useAtEnd({ chat, atEnd, rows, lastVisible, beyond: stretch.beyond.length, reveal });
 
   const step = (direction: 1 | -1) => {
     const top = scroller.current?.scrollTop ?? 0;

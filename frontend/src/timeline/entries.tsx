@@ -9,6 +9,7 @@ import { CopyButton } from "../ui/copy";
 import { Icon } from "../ui/Icon";
 import { Signal, type SignalName } from "../ui/Signal";
 import { useTimelineScope } from "./context";
+import { requestTitle } from "../requests/title";
 import { Counts } from "./DiffCard";
 import { ImageFigure } from "./Images";
 import { Markdown } from "./Markdown";
@@ -248,7 +249,7 @@ export const RequestRecord = memo(function RequestRecord({ item }: { item: Item 
       >
         <Signal name={signal} />
         <span className="v ell" style={{ flex: "0 1 auto" }}>
-          {request.title || item.summary}
+          {requestTitle(item, request, t)}
         </span>
         <span className="m ell">{request.command ?? ""}</span>
         <span className="d">

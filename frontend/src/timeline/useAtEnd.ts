@@ -19,7 +19,8 @@ type Input = {
   lastVisible: number;
   /** Entries known to be after the last row. */
   beyond: number;
-  toEnd: () => void;
+  /** Brings the end into view, and no more. */
+  reveal: () => void;
 };
 
 /**
@@ -27,7 +28,7 @@ type Input = {
  * the reader is elsewhere is counted. The first request of a turn brings the
  * reader who was at the end back to it.
  */
-export function useAtEnd({ chat, atEnd, rows, lastVisible, beyond, toEnd }: Input): number {
+export function useAtEnd({ chat, atEnd, rows, lastVisible, beyond, reveal }: Input): number {
   const { t } = useTranslation();
   // Rows up to this key were in view, or there when the chat was opened.
   const [seen, setSeen] = useState<string | undefined>(() => rows.at(-1)?.key);
@@ -58,8 +59,8 @@ export function useAtEnd({ chat, atEnd, rows, lastVisible, beyond, toEnd }: Inpu
   useEffect(() => {
     if (!turn || asked.current === turn) return;
     asked.current = turn;
-    if (wasAtEnd.current) toEnd();
-  }, [turn, toEnd]);
+    if (wasAtEnd.current) reveal();
+  }, [turn, reveal]);
   useEffect(() => {
     wasAtEnd.current = atEnd;
   });

@@ -5,6 +5,8 @@ export type WindowState = { platform: Os; version: string; client: boolean };
 
 /** The window this page lives in; undefined in a browser, where the request answers 404. */
 export async function windowState(): Promise<WindowState | undefined> {
+  // Served over plain HTTP from anywhere else, no window can be behind it.
+  if (location.protocol.startsWith("http") && location.hostname !== "wails.localhost") return undefined;
   try {
     const response = await fetch("/window/state");
     if (!response.ok || !response.headers.get("content-type")?.includes("json")) return undefined;
