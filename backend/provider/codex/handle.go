@@ -12,26 +12,23 @@ import (
 
 // note is the parameters of a notification, as far as any is used.
 type note struct {
-	Turn struct {
-		nativeTurn
-	} `json:"turn"`
+	Turn    nativeTurn      `json:"turn"`
 	TurnID  string          `json:"turnId"`
 	Item    json.RawMessage `json:"item"`
 	ItemID  string          `json:"itemId"`
 	Delta   string          `json:"delta"`
 	Message string          `json:"message"`
 
-	SummaryIndex int                   `json:"summaryIndex"`
-	Explanation  string                `json:"explanation"`
-	Plan         []planStep            `json:"plan"`
-	Usage        *tokenUsage           `json:"tokenUsage"`
-	Changes      []fileChange          `json:"changes"`
-	Error        *turnFailure          `json:"error"`
-	WillRetry    bool                  `json:"willRetry"`
-	Request      json.RawMessage       `json:"requestId"`
-	FromModel    string                `json:"fromModel"`
-	ToModel      string                `json:"toModel"`
-	Status       struct{ Type string } `json:"status"`
+	SummaryIndex int             `json:"summaryIndex"`
+	Explanation  string          `json:"explanation"`
+	Plan         []planStep      `json:"plan"`
+	Usage        *tokenUsage     `json:"tokenUsage"`
+	Changes      []fileChange    `json:"changes"`
+	Error        *turnFailure    `json:"error"`
+	WillRetry    bool            `json:"willRetry"`
+	Request      json.RawMessage `json:"requestId"`
+	FromModel    string          `json:"fromModel"`
+	ToModel      string          `json:"toModel"`
 }
 
 // handle takes a message of the conversation, or of one of its sub-agents.
@@ -43,8 +40,9 @@ func (s *session) handle(thread string, m wire.Message) {
 		return
 	}
 	var n note
-	if json.Unmarshal(m.Params, &n) != nil {
-		return // of a shape that came later; the line was told of
+	if err := json.Unmarshal(m.Params, &n); err != nil {
+		s.unreadable(thread, m.Method, err)
+		return
 	}
 	root := thread == s.thread
 	switch m.Method {
@@ -52,9 +50,9 @@ func (s *session) handle(thread string, m wire.Message) {
 		s.turnStarted(thread, n.Turn.ID)
 	case "turn/completed":
 		if root {
-			s.turnEnded(n.Turn.nativeTurn)
+			s.turnEnded(n.Turn)
 		} else {
-			s.agentTurnEnded(thread, n.Turn.nativeTurn)
+			s.agentTurnEnded(thread, n.Turn)
 		}
 	case "item/started":
 		s.itemStarted(thread, n.TurnID, n.Item)
@@ -95,6 +93,17 @@ func (s *session) handle(thread string, m wire.Message) {
 		s.warning(n)
 	}
 	// All others are signs of life, or told of in another way too.
+}
+
+// unreadable: a message of a shape that came later is let go, its line was
+// told of. Only the end of a turn must never be missed.
+func (s *session) unreadable(thread, method string, err error) {
+	s.mu.Lock()
+	t := s.turn
+	s.mu.Unlock()
+	if method == "turn/completed" && thread == s.thread && t != nil {
+		s.turnEnded(nativeTurn{ID: t.id, Status: "failed", Error: &turnFailure{Message: "the end of the turn cannot be read: " + err.Error()}})
+	}
 }
 
 // rawLine keeps a line for the debug view; of one that is too long, its

@@ -353,6 +353,14 @@ func TestSameIdAgain(t *testing.T) {
 	}
 }
 
+// TestUnreadableEnd: a turn whose end cannot be read has ended all the same.
+func TestUnreadableEnd(t *testing.T) {
+	events := replay(t, turnOf(`{"method":"turn/completed","params":{"threadId":"thread-1","turn":{"id":"turn-1","status":"failed","error":{"message":["?"]}}}}`))
+	if last := events[len(events)-1]; last.TurnEnded == nil || last.TurnEnded.State != "failed" || last.TurnEnded.Err == nil {
+		t.Errorf("the turn has no end:%s", tale(events))
+	}
+}
+
 // FuzzHandle: no line of Codex, however malformed, may end Berth, and what is
 // told stays valid.
 func FuzzHandle(f *testing.F) {
