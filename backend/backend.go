@@ -115,6 +115,7 @@ func Open(ctx context.Context, o Options) (_ *Backend, err error) {
 	if b.db, err = store.Open(ctx, filepath.Join(o.State, "berth.db")); err != nil {
 		return nil, b.explain(err)
 	}
+	b.db.OnDamage(b.closeAdmission)
 	b.processes = process.NewSupervisor(b.db, b.log)
 	b.terminals = terminal.NewTerminals(b.processes, b.log)
 	if err := b.reap(ctx); err != nil {
@@ -286,10 +287,15 @@ func (b *Backend) watchDatabase(now bool) {
 		wait = checkEvery
 		err := b.db.QuickCheck(b.ctx)
 		if errors.Is(err, store.ErrDamaged) {
-			b.log.Error("the database is damaged", "err", err)
-			b.admission.Store(&api.Admission{State: "closed", Reason: "damaged", Detail: b.explain(err).Error()})
+			b.closeAdmission(err)
 		}
 	}
+}
+
+// closeAdmission lets nothing new begin on a damaged database.
+func (b *Backend) closeAdmission(err error) {
+	b.log.Error("the database is damaged", "err", err)
+	b.admission.Store(&api.Admission{State: "closed", Reason: "damaged", Detail: b.explain(err).Error()})
 }
 
 // Close ends the backend within ctx: no new requests, agents ended and their

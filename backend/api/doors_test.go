@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -48,6 +49,41 @@ func (w *world) listen() string {
 	}
 	w.serveOn(w.ListenerServer(l.Addr(), testToken), l)
 	return l.Addr().String()
+}
+
+// The listener answers under the address it was opened on.
+func TestAnyLoopbackAddressAnswersUnderItsOwnName(t *testing.T) {
+	w := newWorld(t)
+	l, err := Listen("127.0.0.2:0")
+	if err != nil {
+		t.Skipf("this system has one loopback address: %v", err)
+	}
+	w.serveOn(w.ListenerServer(l.Addr(), testToken), l)
+	w.fetch(w.web(), "GET", "http://"+l.Addr().String()+"/api/v1/chats", "Authorization", "Bearer "+testToken).want(200)
+}
+
+// A stranger who announces a body and never sends it is refused at once, and
+// holds no connection.
+func TestARefusalDoesNotWaitForTheBody(t *testing.T) {
+	w := newWorld(t)
+	address := w.listen()
+	for name, host := range map[string]string{"no token": address, "another name": "evil.example"} {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := fmt.Fprintf(conn, "POST /api/v1/chats HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\n\r\n{", host); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		said, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(said), "HTTP/1.1 40") {
+			t.Errorf("%s: %q, %v", name, said, err)
+		}
+	}
 }
 
 // web is a client without a connection that outlives the test.

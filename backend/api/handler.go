@@ -12,12 +12,15 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -100,7 +103,7 @@ func configuration() huma.Config {
 	return c
 }
 
-// jsonFormat is encoding/json, refusing text that is not UTF-8: decoding
+// jsonFormat is encoding/json, refusing text that is not Unicode: decoding
 // would silently replace it, and the user's text reaches the agent unchanged.
 var jsonFormat = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
@@ -112,6 +115,9 @@ var jsonFormat = huma.Format{
 		if !utf8.Valid(data) {
 			return errNotUTF8
 		}
+		if halfCharacter(data) {
+			return errHalfCharacter
+		}
 		return json.Unmarshal(data, v)
 	},
 }
@@ -120,4 +126,44 @@ type textError string
 
 func (e textError) Error() string { return string(e) }
 
-const errNotUTF8 = textError("it is not UTF-8")
+const (
+	errNotUTF8       = textError("it is not UTF-8")
+	errHalfCharacter = textError("a \\u escape is half of a character")
+)
+
+// halfCharacter says whether a JSON text writes a surrogate without its other
+// half.
+func halfCharacter(data []byte) bool {
+	for {
+		i := bytes.IndexByte(data, '\\')
+		if i < 0 || i+1 >= len(data) {
+			return false
+		}
+		unit, escape := utf16Escape(data[i:])
+		if !escape {
+			data = data[i+2:] // another escape, of one character
+			continue
+		}
+		data = data[i+escapeLength:]
+		if !utf16.IsSurrogate(unit) {
+			continue
+		}
+		second, _ := utf16Escape(data)
+		if utf16.DecodeRune(unit, second) == utf8.RuneError {
+			return true
+		}
+		data = data[escapeLength:]
+	}
+}
+
+// escapeLength is that of \uXXXX.
+const escapeLength = 6
+
+// utf16Escape reads the escape \uXXXX that data begins with, if it does.
+func utf16Escape(data []byte) (unit rune, ok bool) {
+	if len(data) < escapeLength || data[0] != '\\' || data[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(data[2:escapeLength]), 16, 16)
+	return rune(n), err == nil
+}

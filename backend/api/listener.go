@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ListenerServer serves a loopback listener to browsers and tools. A caller
@@ -34,11 +35,13 @@ func hostsOf(at net.Addr) []string {
 		return nil
 	}
 	port := strconv.Itoa(tcp.Port)
-	return []string{"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port}
+	own := net.JoinHostPort(tcp.IP.String(), port) // any of 127.0.0.0/8
+	return []string{"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port, own}
 }
 
 func (d *listenerDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if refused := d.checkOrigin(r); refused != nil {
+		hangUp(w, r)
 		refused.write(w)
 		return
 	}
@@ -48,12 +51,28 @@ func (d *listenerDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p, ok := d.identify(r)
 	if !ok {
+		hangUp(w, r)
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		problem(http.StatusUnauthorized, "unauthorized", "A valid token is needed.").write(w)
 		return
 	}
 	p.Browser = fromBrowser(r)
 	d.s.serve(w, r.WithContext(withPrincipal(r.Context(), p)))
+}
+
+// refusedPatience is how long the rest of a refused request is read, so that
+// a client which sends it first gets to read the answer.
+const refusedPatience = time.Second
+
+// hangUp has a request that is refused answered without its body, for which
+// the server would wait as long as a stranger likes.
+func hangUp(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 {
+		return
+	}
+	w.Header().Set("Connection", "close")
+	// A writer without deadlines (of a test) has no connection to hold.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(refusedPatience))
 }
 
 func fromBrowser(r *http.Request) bool {

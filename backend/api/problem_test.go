@@ -34,6 +34,7 @@ func TestEveryFailureIsAProblem(t *testing.T) {
 		{"preflight", "OPTIONS", "/api/v1/chats", nil, 405, "method_not_allowed", nil},
 		{"page cannot be written", "POST", "/settings", nil, 405, "method_not_allowed", nil},
 		{"broken JSON", "POST", "/api/v1/chats", `{"agent":`, 400, "bad_json", []string{"body"}},
+		{"half a character", "POST", "/api/v1/phrases", `{"text":"\\\ud83d"}`, 400, "bad_json", []string{"body"}},
 		{"not UTF-8", "POST", "/api/v1/phrases", "{\"text\":\"\xff\"}", 400, "bad_json", []string{"body"}},
 		{"not JSON", "POST", "/api/v1/chats", []byte("x"), 415, "unsupported_media_type", nil},
 		{"no body", "POST", "/api/v1/chats", nil, 400, "bad_request", nil},

@@ -138,8 +138,8 @@ type NewChat struct {
 	CwdRaw       []byte              `json:"cwd_raw,omitempty" doc:"Goes before cwd: the bytes of a path that is not UTF-8, base64."`
 	Title        string              `json:"title,omitempty" maxLength:"240"`
 	Folder       string              `json:"folder,omitempty" maxLength:"120"`
-	Model        string              `json:"model,omitempty"`
-	Effort       string              `json:"effort,omitempty"`
+	Model        string              `json:"model,omitempty" maxLength:"240"`
+	Effort       string              `json:"effort,omitempty" maxLength:"240"`
 	Permissions  provider.Permission `json:"permissions,omitempty" enum:"ask,accept-edits,plan,full"`
 	Instructions string              `json:"instructions,omitempty" maxLength:"65536"`
 	RootBypass   bool                `json:"root_bypass,omitempty"`
@@ -152,8 +152,8 @@ type Change struct {
 	Cwd          *string              `json:"cwd,omitempty"`
 	CwdRaw       []byte               `json:"cwd_raw,omitempty" doc:"Goes before cwd: the bytes of a path that is not UTF-8, base64."`
 	Agent        *string              `json:"agent,omitempty" doc:"Only before the first turn."`
-	Model        *string              `json:"model,omitempty"`
-	Effort       *string              `json:"effort,omitempty"`
+	Model        *string              `json:"model,omitempty" maxLength:"240"`
+	Effort       *string              `json:"effort,omitempty" maxLength:"240"`
 	Permissions  *provider.Permission `json:"permissions,omitempty" enum:"ask,accept-edits,plan,full"`
 	Instructions *string              `json:"instructions,omitempty" maxLength:"65536"`
 	RootBypass   *bool                `json:"root_bypass,omitempty"`
@@ -169,8 +169,8 @@ type Change struct {
 type NewTurn struct {
 	Text        string              `json:"text" maxLength:"4194304"`
 	Attachments []string            `json:"attachments,omitempty" maxItems:"32" doc:"Ids of uploaded files."`
-	Model       string              `json:"model,omitempty"`
-	Effort      string              `json:"effort,omitempty"`
+	Model       string              `json:"model,omitempty" maxLength:"240"`
+	Effort      string              `json:"effort,omitempty" maxLength:"240"`
 	Permissions provider.Permission `json:"permissions,omitempty" enum:"ask,accept-edits,plan,full"`
 	ClientID    string              `json:"client_id" minLength:"1" maxLength:"128" doc:"Made by the client; the same id again gives the same turn."`
 }

@@ -44,12 +44,44 @@ func inspectHeader(path string) (fresh bool, err error) {
 	var head [16]byte
 	n, err := io.ReadFull(f, head[:])
 	if n == 0 && errors.Is(err, io.EOF) {
-		return true, nil // SQLite makes an empty file first
+		// A database appears under its name only when it is whole.
+		return false, damaged(fmt.Errorf("%s is empty", filepath.Base(path)))
 	}
 	if err != nil || !bytes.Equal(head[:], []byte("SQLite format 3\x00")) {
 		return false, damaged(fmt.Errorf("%s does not begin like an SQLite file", filepath.Base(path)))
 	}
 	return false, nil
+}
+
+// create makes a new database, which appears under its name only when it is
+// whole, so that a file that was emptied is never taken for one. Other users
+// of the machine cannot read it, whatever the folder allows.
+func create(ctx context.Context, path string) error {
+	partial := path + ".new"
+	for _, end := range []string{"", "-wal", "-shm"} { // of a start that was cut off
+		if err := removeIfThere(partial + end); err != nil {
+			return fmt.Errorf("make the database: %w", err)
+		}
+	}
+	f, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("make the database: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("make the database: %w", err)
+	}
+	db, err := openPool(partial, false)
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	if err := errors.Join(prepare(ctx, db, partial, true), db.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(partial, path); err != nil {
+		return fmt.Errorf("make the database: %w", err)
+	}
+	return nil
 }
 
 // prepare checks what was opened and brings it to the newest schema.

@@ -48,6 +48,8 @@ type DB struct {
 	writer  *sql.DB
 	readers *sql.DB
 
+	onDamage func(error) // told of damage that a write finds
+
 	queue  chan *write
 	closed chan struct{}
 	once   sync.Once
@@ -101,6 +103,9 @@ func Open(ctx context.Context, path string) (*DB, error) {
 		return nil, fmt.Errorf("make the state directory: %w", err)
 	}
 	fresh, err := inspectHeader(path)
+	if err == nil && fresh {
+		err = create(ctx, path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +114,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 		return nil, err
 	}
 	writer.SetMaxOpenConns(1)
-	if err := prepare(ctx, writer, path, fresh); err != nil {
+	if err := prepare(ctx, writer, path, false); err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
 	readers, err := openPool(path, true)
@@ -134,6 +139,10 @@ func (db *DB) Epoch() string { return db.epoch }
 
 // Path of the database file.
 func (db *DB) Path() string { return db.path }
+
+// OnDamage has f told of damage that a write finds, on the writer's goroutine.
+// It is set before the first write.
+func (db *DB) OnDamage(f func(error)) { db.onDamage = f }
 
 // Read gives the reader pool, which refuses writes.
 func (db *DB) Read() *sql.DB { return db.readers }
@@ -226,6 +235,9 @@ func (db *DB) commit(batch []*write) {
 			w.err = err
 		}
 		w.err = explain(w.err)
+		if errors.Is(w.err, ErrDamaged) && db.onDamage != nil {
+			db.onDamage(w.err)
+		}
 		if w.err == nil {
 			for _, f := range w.after {
 				f()

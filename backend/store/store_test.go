@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -150,6 +151,7 @@ func TestDamageIsRefusedAndLeft(t *testing.T) {
 		damage func() []byte
 	}{
 		{"not a database", func() []byte { return []byte("this was never a database, but it is long enough to look") }},
+		{"emptied", func() []byte { return []byte{} }},
 		{"short", func() []byte { return whole[:10] }},
 		{"cut off", func() []byte { return whole[:len(whole)/20] }},
 		{"schema overwritten", func() []byte {
@@ -190,6 +192,53 @@ func TestDamageIsRefusedAndLeft(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
+}
+
+// A start that is cut off leaves nothing under the database's name, and the
+// next one goes on; others of the machine cannot read it.
+func TestANewDatabaseAppearsWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "berth.db")
+	if err := os.WriteFile(path+".new", []byte("cut off"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ended, path); err == nil {
+		t.Error("made although it was cut off")
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("under its name: %v", err)
+	}
+	db := openAt(t, path)
+	if err := addPhrase(db, "one"); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(path + "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range left {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(file, ".new") || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s %v", filepath.Base(file), info.Mode())
+		}
+	}
+}
+
+func TestDamageThatAWriteFindsIsTold(t *testing.T) {
+	db := openAt(t, filepath.Join(t.TempDir(), "berth.db"))
+	var told error
+	db.OnDamage(func(err error) { told = err })
+	if err := addPhrase(db, "one"); err != nil || told != nil {
+		t.Errorf("a sound write: %v, told %v", err, told)
+	}
+	err := db.Write(t.Context(), func(*Tx) error { return damaged(errors.New("a page")) })
+	if !errors.Is(err, ErrDamaged) || !errors.Is(told, ErrDamaged) {
+		t.Errorf("%v, told %v", err, told)
+	}
 }
 
 func TestNewerSchemaIsRefused(t *testing.T) {
