@@ -121,7 +121,9 @@ func (w *Window) config() (*options.App, error) {
 		gpu = linux.WebviewGpuPolicyOnDemand
 	}
 	return &options.App{
-		Title: "Berth", Width: w.place.Width, Height: w.place.Height,
+		// Only over text that is selected or can be edited; the page has its own.
+		EnableDefaultContextMenu: true,
+		Title:                    "Berth", Width: w.place.Width, Height: w.place.Height,
 		MinWidth: leastWidth, MinHeight: leastHeight,
 		WindowStartState: state, BackgroundColour: background, Menu: bar,
 		DragAndDrop: &options.DragAndDrop{EnableFileDrop: runtime.GOOS == "linux"},

@@ -16,8 +16,15 @@ import (
 	"berth/backend/provider/demo"
 )
 
+// asProgram makes this test binary the program itself, for what only a
+// process of its own can show.
+const asProgram = "COMMAND_TEST_PROGRAM"
+
 // TestMain is also the demo agent, as Berth's executable is.
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" && (len(os.Args) < 2 || os.Args[1] != "demo-agent") {
+		os.Exit(Main(nil, os.Args[1:]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "demo-agent" {
 		if err := demo.Main(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
