@@ -155,7 +155,7 @@ func TestRepositoryStandsAlone(t *testing.T) {
 	if err != nil {
 		t.Skipf("not a checkout: %v", err)
 	}
-	foreign := []string{"../" + "shared", "/work/" + "shared", "/work/" + "wt", "/root" + "/", "registry.npmjs" + ".org", "proxy.golang" + ".org"}
+	foreign := []string{"../" + "shared", "/work/" + "shared", "/work/" + "wt", "/root" + "/.", "/root" + "/go/", "registry.npmjs" + ".org", "proxy.golang" + ".org"}
 	for path := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
 		data, err := os.ReadFile(path)
 		if err != nil {
