@@ -285,7 +285,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 	b := start(t)
 	id := b.demo()
 	b.say(id, "/slow 60")
-	b.until(id, "running", func(c chat.Chat) bool { return c.State == chat.Running })
+	b.until(id, "words", func(chat.Chat) bool { return hasAnswer(b.items(id)) })
 	live, err := b.Processes(t.Context())
 	if err != nil || len(live) == 0 {
 		t.Fatalf("processes %+v, %v", live, err)

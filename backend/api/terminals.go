@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/danielgtaylor/huma/v2"
 
+	"berth/backend/refusal"
 	"berth/backend/terminal"
 )
 
@@ -129,6 +131,10 @@ func (s *Handler) terminalSocket(hc huma.Context, id string, after int64) {
 		expected := int64(-1)
 		for {
 			out, err := s.terminalOutput(c.ctx, id, after, s.pulse.beat)
+			var refused *refusal.Error
+			if expected >= 0 && errors.As(err, &refused) && refused.Code == refusal.NotFound {
+				out.Ended, out.After, err = true, expected, nil // it was closed since the last piece
+			}
 			if err != nil || c.ctx.Err() != nil {
 				return err
 			}

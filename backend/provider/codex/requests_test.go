@@ -244,7 +244,7 @@ func TestOptionsAreShort(t *testing.T) {
 // does not wait for ever.
 func TestRequestOfASubAgentOutlivesTheTurn(t *testing.T) {
 	events := replay(t, turnOf(
-		itemLine("item/started", `{"type":"subAgentActivity","id":"a","kind":"started","agentThreadId":"child","agentPath":"/root/part"}`),
+		itemLine("item/started", `{"type":"subAgentActivity","id":"a","kind":"started","agentThreadId":"child","agentPath":"/top/part"}`),
 		`{"method":"turn/started","params":{"threadId":"child","turn":{"id":"turn-2"}}}`,
 		`{"id":1,"method":"item/commandExecution/requestApproval","params":{"threadId":"child","turnId":"turn-2","itemId":"c","command":"ls"}}`,
 		`{"id":2,"method":"item/commandExecution/requestApproval","params":{"threadId":"thread-1","turnId":"turn-1","itemId":"c","command":"ls"}}`,
