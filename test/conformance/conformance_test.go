@@ -14,6 +14,7 @@ import (
 func TestDrivers(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
+			t.Parallel() // most of the time is waiting
 			t.Run("declares", func(t *testing.T) { declares(t, a) })
 			a.runCases(t, false)
 		})
@@ -24,7 +25,10 @@ func TestDrivers(t *testing.T) {
 // through berth serve.
 func TestProgram(t *testing.T) {
 	for _, a := range agents {
-		t.Run(a.name, func(t *testing.T) { a.runCases(t, true) })
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			a.runCases(t, true)
+		})
 	}
 }
 
