@@ -12,6 +12,8 @@ type DialogProps = {
   className?: string;
   /** What has the focus first; by default the first control. */
   initialFocus?: RefObject<HTMLElement | null>;
+  /** Asked when it closes: false leaves the focus where it is then. */
+  finalFocus?: () => boolean;
   children?: ReactNode;
 };
 
@@ -24,6 +26,7 @@ export function Dialog(props: DialogProps) {
         <Base.Popup
           className={`dialog ${props.wide ? "wide" : ""} ${props.className ?? ""}`}
           {...(props.initialFocus ? { initialFocus: props.initialFocus } : {})}
+          {...(props.finalFocus ? { finalFocus: props.finalFocus } : {})}
         >
           <Base.Title>{props.title}</Base.Title>
           {props.description && <Base.Description className="sec">{props.description}</Base.Description>}

@@ -1,4 +1,7 @@
 import { app } from "./app";
+import { agents } from "./agents";
+import { newchat } from "./newchat";
+import { onboarding } from "./onboarding";
 import { common } from "./common";
 import { composer } from "./composer";
 import { groups } from "./groups";
@@ -12,6 +15,9 @@ import { timeline } from "./timeline";
 
 /** English is the source: the other catalogues have the same keys and placeholders (tested). */
 export const en = {
+  agents,
+  newchat,
+  onboarding,
   app,
   common,
   composer,

@@ -1,6 +1,9 @@
 import type { Words } from "../catalogue";
 import type { en } from "../en";
 import { app } from "./app";
+import { agents } from "./agents";
+import { newchat } from "./newchat";
+import { onboarding } from "./onboarding";
 import { common } from "./common";
 import { composer } from "./composer";
 import { groups } from "./groups";
@@ -13,6 +16,9 @@ import { states } from "./states";
 import { timeline } from "./timeline";
 
 export const zhCN: Words<typeof en> = {
+  agents,
+  newchat,
+  onboarding,
   app,
   common,
   composer,

@@ -1,0 +1,26 @@
+export const onboarding = {
+  label: "First start",
+  looking: "Looking for agents on this computer",
+  lookedAt: "{{seen}} of {{all}} looked at",
+  ready: {
+    n0: "No agent is ready on this computer yet",
+    n1: "One agent is ready on this computer",
+    n2: "Two agents are ready on this computer",
+    n3: "Three agents are ready on this computer",
+    n4: "Four agents are ready on this computer",
+    n5: "Five agents are ready on this computer",
+    many: "{{count}} agents are ready on this computer",
+  },
+  text: "Berth starts the agents you already have, with their own sign-in. Nothing is sent anywhere by Berth itself.",
+  agents: "Agents",
+  failed: "The agents could not be read",
+  demo: {
+    title: "Demo agent",
+    text: "Part of Berth. Offline, changes only a sample folder, shows every kind of step in about a minute.",
+    start: "Try the demo",
+  },
+  start: "Choose a folder and start",
+  skip: "Not now",
+  lookAgain: "Look again",
+  lookingAgain: "Looking",
+} as const;
