@@ -7,7 +7,7 @@ export function ModelSelect(props: {
   agent: Agent;
   value: string;
   onChange: (model: string) => void;
-  hideLabel?: boolean;
+  label?: string;
 }) {
   const { t } = useTranslation();
   const { agent, value, onChange } = props;
@@ -18,8 +18,7 @@ export function ModelSelect(props: {
       [{ value, label: value }, ...agent.models];
   return (
     <Select
-      label={t("agents.model")}
-      hideLabel={props.hideLabel ?? false}
+      label={props.label ?? t("agents.model")}
       value={value}
       onChange={onChange}
       choices={listed.map((model) => ({
@@ -36,15 +35,14 @@ export function EffortSelect(props: {
   efforts: string[];
   value: string;
   onChange: (effort: string) => void;
-  hideLabel?: boolean;
+  label?: string;
 }) {
   const { t } = useTranslation();
   const { efforts, value, onChange } = props;
   if (efforts.length === 0) return null;
   return (
     <Select
-      label={t("agents.effort")}
-      hideLabel={props.hideLabel ?? false}
+      label={props.label ?? t("agents.effort")}
       value={value}
       onChange={onChange}
       choices={["", ...efforts].map((effort) => ({

@@ -3,8 +3,6 @@ import { useTranslation } from "react-i18next";
 import "./shell.css";
 import { useAttention } from "../api/queries";
 import { ChatDialogs } from "../chats/ChatDialogs";
-import { useFirstStart } from "../onboarding/firstStart";
-import { Welcome } from "../onboarding/Welcome";
 import { Sidebar } from "../sidebar/Sidebar";
 import { useLive } from "../stream/store";
 import { LinkDialog } from "../ui/links";
@@ -13,7 +11,7 @@ import { Bars } from "./Bars";
 import { useNavigation } from "./navigation";
 import { useNativeWindow } from "./presence";
 import { ResizeHandle } from "./ResizeHandle";
-import { Layers } from "./Layers";
+import { Layers, OtherView } from "./Layers";
 import { useView } from "./view";
 
 // The conversation brings Markdown, colours and diffs: the frame and the list of chats stand before they are here.
@@ -27,14 +25,13 @@ const Lightbox = lazy(() => import("../timeline/Lightbox").then((module) => ({ d
 export function Shell() {
   const view = useView((state) => state.view);
   useAppearance();
-  useFirstStart();
   useNavigation();
   useNativeWindow();
   useTitle();
   return (
     <>
       {view.name === "chat" && <Columns chat={view.chat} />}
-      {view.name === "welcome" && <Welcome />}
+      <OtherView />
       <Layers />
       <ChatDialogs />
       <LinkDialog />

@@ -75,6 +75,7 @@ const facts = {
   "region.next": hidden,
   "region.previous": hidden,
   settings: {},
+  welcome: {},
   shortcuts: {},
 } satisfies Record<string, Facts>;
 

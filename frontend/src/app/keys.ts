@@ -59,11 +59,12 @@ export function spellKeys(keys: string): string {
 export function inTextField(event: KeyboardEvent): boolean {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;
-  return (
-    target.isContentEditable ||
-    /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
-    target.closest(".xterm") !== null
-  );
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || inTerminal(event);
+}
+
+/** Whether the event goes to a terminal, whose program has its own use for most keys. */
+export function inTerminal(event: KeyboardEvent): boolean {
+  return event.target instanceof Element && event.target.closest(".xterm") !== null;
 }
 
 /** Whether an input method composes text: no key of it is ours. 229 is what WebKit gives for the key that ends it. */

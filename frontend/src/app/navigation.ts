@@ -45,6 +45,7 @@ export function useNavigation(): void {
   useCommand("region.previous", () => walkRegions(-1));
   useCommand("palette", () => openLayer({ name: "palette" }));
   useCommand("settings", () => show({ name: "settings", page: "general" }));
+  useCommand("welcome", () => show({ name: "welcome" }));
   useCommand("shortcuts", () => show({ name: "settings", page: "shortcuts" }));
   useCommand("chat.new", () => openLayer({ name: "newChat" }));
   useCommand("chat.demo", () => void startDemo());

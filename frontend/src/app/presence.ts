@@ -3,7 +3,7 @@ import { nativeWindow } from "../transport/native";
 import { platform } from "./platform";
 import { runCommand } from "./registry";
 import { commandIds, type CommandId } from "./commands";
-import { openChat, useView } from "./view";
+import { openChat, show, useView } from "./view";
 
 /** Tells the window which chat is looked at, and does what its menu and links ask (docs/window.md). */
 export function useNativeWindow(): void {
@@ -44,6 +44,8 @@ function act(id: string): void {
   if (id.startsWith("edit."))
     document.execCommand(id === "edit.select_all" ? "selectAll" : id.slice("edit.".length));
   else if (id === "link.open") void followLink().catch(() => {});
+  // The help entries of the menu: what there is to know stands on this page.
+  else if (id === "docs" || id === "report") show({ name: "settings", page: "about" });
   else if (commandIds.some((one) => one === id)) runCommand(id as CommandId);
 }
 

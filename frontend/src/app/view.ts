@@ -26,7 +26,7 @@ export type TerminalJob = { title: string; agent: string; argv: string[] };
 export type Layer =
   | { name: "palette" }
   | { name: "newChat"; cwd?: string; agent?: string }
-  | { name: "terminal"; job: TerminalJob };
+  | { name: "terminal"; job?: TerminalJob; cwd?: string };
 
 type State = {
   view: View;

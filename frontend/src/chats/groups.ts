@@ -78,8 +78,12 @@ export function groupChats(chats: Iterable<Chat>): Group[] {
   return groups;
 }
 
-/** The position that puts a chat before the one at `place`; positions are real numbers, so that only one row changes. */
-export function positionAt(chats: readonly Chat[], moved: string, place: number): number {
+/** The position that puts an entry before the one at `place`; positions are real numbers, so that only one row changes. */
+export function positionAt(
+  chats: readonly Pick<Chat, "id" | "position">[],
+  moved: string,
+  place: number,
+): number {
   const others = chats.filter((chat) => chat.id !== moved);
   const before = others[place - 1]?.position;
   const after = others[place]?.position;

@@ -8,7 +8,7 @@ import { api, ApiError, unwrap } from "../api/client";
 import { useHealth, useSettings } from "../api/queries";
 import type { Agent, Chat, Settings } from "../api/types";
 import { isComposing, matchesKeys } from "../app/keys";
-import { runCommand } from "../app/registry";
+import { focusComposer } from "../app/focusComposer";
 import { closeLayer, openChat, useView } from "../app/view";
 import { finishFirstStart } from "../onboarding/firstStart";
 import { dispatch, useLive } from "../stream/store";
@@ -195,17 +195,7 @@ function enter(chat: Chat): void {
   opened = chat.id;
   openChat(chat.id);
   closeLayer("newChat");
-  focusComposer();
-}
-
-// A view that is opened needs a moment until its composer is drawn.
-const FOCUS_TRIES = 30;
-
-function focusComposer(tries = FOCUS_TRIES): void {
-  requestAnimationFrame(() => {
-    if (tries === 0 || runCommand("composer.focus")) opened = undefined;
-    else focusComposer(tries - 1);
-  });
+  focusComposer(() => (opened = undefined));
 }
 
 function AgentChoices(props: { agent: Agent; choice: Choice; onChange: (next: Partial<Choice>) => void }) {

@@ -1,0 +1,35 @@
+import type { Words } from "../catalogue";
+import type { terminal as en } from "../en/terminal";
+
+export const terminal: Words<typeof en> = {
+  label: "终端",
+  height: "终端的高度",
+  tabs: "打开的终端",
+  shell: "Shell",
+  new: "新建终端",
+  hide: "隐藏终端",
+  close: "关闭“{{title}}”",
+  closeOne: "关闭",
+  screen: "终端：{{title}}",
+  loading: "正在打开终端",
+  failed: "无法打开终端",
+  listFailed: "无法读取终端",
+  empty: "没有打开的终端",
+  open: "打开终端",
+  ended: "已结束，代码 {{code}}",
+  endedUnknown: "已结束",
+  gone: "此终端已在别处关闭。",
+  dropped: "更早的输出未保留。",
+  reconnecting: "正在重新连接",
+  inputLost: "输入未送达：{{error}}",
+  copyAll: "复制全部",
+  again: "再次运行",
+  checking: "正在查看 {{agent}}",
+  checked: "{{agent}}：{{status}}",
+  ask: {
+    title: "关闭“{{title}}”？",
+    text: "其中的 {{command}} 仍在运行，将被结束。",
+    confirm: "结束它",
+  },
+  closeFailed: "无法关闭终端：{{error}}",
+};
