@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next";
 import { useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import "./agents.css";
@@ -9,8 +10,6 @@ import { Signal } from "../ui/Signal";
 import { ExecutableDialog } from "./ExecutableDialog";
 import { useCheck } from "./look";
 import { namedModels, wayOut } from "./ways";
-
-type T = ReturnType<typeof useTranslation>["t"];
 
 const tags: Partial<Record<Agent["status"], string>> = { signed_out: "att", too_old: "att", broken: "dan" };
 
@@ -59,7 +58,7 @@ function Version({ agent }: { agent: Agent }) {
 }
 
 /** What is known of it, in a sentence. Its own words stand where we have none. */
-function lineOf(agent: Agent, t: T): string {
+function lineOf(agent: Agent, t: TFunction): string {
   const count = namedModels(agent);
   switch (agent.status) {
     case "ready":

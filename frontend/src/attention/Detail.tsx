@@ -9,6 +9,7 @@ import { answerRequest, choicesOf } from "../requests/answer";
 import { Approval } from "../requests/Approval";
 import { letterOf, type Letter } from "../requests/letters";
 import { Question } from "../requests/Question";
+import { requestTitle } from "../requests/title";
 import { useLive } from "../stream/store";
 import { Markdown } from "../timeline/Markdown";
 import { Button } from "../ui/Button";
@@ -110,7 +111,7 @@ function Open({ one, chat, item, request, onDone }: OpenProps) {
   return (
     <section>
       <Kind one={one} />
-      <h2>{request.title || item.summary}</h2>
+      <h2>{requestTitle(item, request, t)}</h2>
       {one.kind === "approval" ? (
         <Approval
           request={request}

@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next";
 import {
   useCallback,
   useEffect,
@@ -260,10 +261,8 @@ function Refusal({ chat }: { chat: string }) {
   );
 }
 
-type T = ReturnType<typeof useTranslation>["t"];
-
 /** Why nothing can be sent now. */
-function sendOff(draft: ReturnType<typeof useDraft>, chat: Chat, t: T): string | undefined {
+function sendOff(draft: ReturnType<typeof useDraft>, chat: Chat, t: TFunction): string | undefined {
   if (chat.state === "fenced") return t("composer.fenced");
   if (draft.uploads.some((upload) => !upload.error)) return t("composer.uploading");
   if (draft.text.length > MAX_CHARS) return t("composer.tooLong", { max: MAX_CHARS });

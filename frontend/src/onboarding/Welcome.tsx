@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import "./onboarding.css";
@@ -41,9 +42,7 @@ export function Welcome() {
   );
 }
 
-type T = ReturnType<typeof useTranslation>["t"];
-
-function title(count: number, t: T): string {
+function title(count: number, t: TFunction): string {
   const words = ["n0", "n1", "n2", "n3", "n4", "n5"] as const;
   return t(`onboarding.ready.${words[count] ?? "many"}`, { count });
 }

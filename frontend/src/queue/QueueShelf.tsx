@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import "./queue.css";
@@ -26,9 +27,7 @@ export function QueueShelf({ chat, agentTitle }: { chat: Chat; agentTitle: strin
   );
 }
 
-type T = ReturnType<typeof useTranslation>["t"];
-
-async function change(chat: string, t: T, act: () => Promise<unknown>): Promise<void> {
+async function change(chat: string, t: TFunction, act: () => Promise<unknown>): Promise<void> {
   try {
     await act();
   } catch (error) {
@@ -114,7 +113,7 @@ function Queue({ chat, turns, agentTitle }: { chat: Chat; turns: Turn[]; agentTi
   );
 }
 
-function why(turn: Turn | undefined, t: T): string {
+function why(turn: Turn | undefined, t: TFunction): string {
   switch (turn?.reason) {
     case "stopped":
     case "failed":

@@ -26,7 +26,7 @@ export function Approval({ request, off, onAnswer, giving, onGiving, large, home
   return (
     <>
       <Asked request={request} />
-      <Facts request={request} home={home} />
+      {large ? <FactList request={request} /> : <Facts request={request} home={home} />}
       {giving ? (
         <Reason
           off={off}
@@ -81,6 +81,34 @@ function Asked({ request }: { request: AskRequest }) {
     <div className="cmd" tabIndex={0} role="group" aria-label={t("requests.input")}>
       <Coloured code={text} lang="json" />
     </div>
+  );
+}
+
+/** The same facts one below the other, where there is room. */
+function FactList({ request }: { request: AskRequest }) {
+  const { t } = useTranslation();
+  const { cwd, host, reason, title } = request;
+  return (
+    <dl className="fx">
+      {cwd && (
+        <>
+          <dt>{t("requests.fact.folder")}</dt>
+          <dd className="mono t12">{cwd}</dd>
+        </>
+      )}
+      {host && (
+        <>
+          <dt>{t("requests.fact.host")}</dt>
+          <dd className="mono t12">{host}</dd>
+        </>
+      )}
+      {reason && reason !== title && (
+        <>
+          <dt>{t("requests.fact.reason")}</dt>
+          <dd>{reason}</dd>
+        </>
+      )}
+    </dl>
   );
 }
 

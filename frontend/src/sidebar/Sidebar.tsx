@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next";
 import { useCallback, useEffect, useMemo, useState, type MouseEvent } from "react";
 import { useTranslation } from "react-i18next";
 import "./sidebar.css";
@@ -151,9 +152,7 @@ function Groups() {
   );
 }
 
-type T = ReturnType<typeof useTranslation>["t"];
-
-function groupLabel(group: Group, t: T): string {
+function groupLabel(group: Group, t: TFunction): string {
   if (group.kind === "pinned") return t("sidebar.pinned");
   return group.kind === "archived" ? t("sidebar.archived") : group.label;
 }

@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next";
 import { memo, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { clock, longDay } from "../i18n/format";
@@ -141,7 +142,7 @@ function StepBody({ item, live }: { item: Item; live: boolean }) {
 }
 
 /** What a screen reader calls a row. */
-export function rowName(row: Row, agent: string, t: ReturnType<typeof useTranslation>["t"]): string {
+export function rowName(row: Row, agent: string, t: TFunction): string {
   switch (row.kind) {
     case "user":
       return t("timeline.you", { time: clock(row.item.at) });

@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next";
 import { memo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Item, Tool } from "../api/types";
@@ -86,7 +87,7 @@ function objectOf(tool: Tool, item: Item, cwd: string): string {
   return (tool.title || item.summary || tool.name).replace(/\s+/g, " ").trim();
 }
 
-function verbOf(tool: Tool, t: ReturnType<typeof useTranslation>["t"]): string {
+function verbOf(tool: Tool, t: TFunction): string {
   const verb = verbs.find((one) => one === tool.kind);
   return verb ? t(`timeline.verb.${verb}`) : tool.name || t("timeline.verb.other");
 }

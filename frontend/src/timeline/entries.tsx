@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next";
 import { memo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Attachment, FileRef, Item } from "../api/types";
@@ -197,7 +198,7 @@ export const RunHead = memo(function RunHead({ run, open }: { run: Run; open: bo
   );
 });
 
-function endedWord(run: Run, took: string, t: ReturnType<typeof useTranslation>["t"]): string {
+function endedWord(run: Run, took: string, t: TFunction): string {
   switch (run.state) {
     case "stopped":
       return t("timeline.stoppedAfter", { duration: took });

@@ -25,7 +25,6 @@ export const attention = {
     finished: "Finished",
   },
   where: "{{agent}} in {{chat}}, {{age}} ago",
-  reason: "Reason given: {{reason}}",
   requestFailed: "This request could not be read",
   lastSaid: "Last said, {{time}}",
   worked: "Worked",

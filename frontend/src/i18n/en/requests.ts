@@ -20,6 +20,7 @@ export const requests = {
   in: "In {{folder}}.",
   host: "Reaches {{host}}.",
   reasonGiven: "Reason given: {{reason}}",
+  fact: { folder: "Folder", host: "Reaches", reason: "Reason given" },
   input: "What is asked for",
   files_one: "{{count}} file",
   files_other: "{{count}} files",

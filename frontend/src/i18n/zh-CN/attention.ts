@@ -28,7 +28,6 @@ export const attention: Words<typeof en> = {
     finished: "已完成",
   },
   where: "{{agent}}，{{chat}}，{{age}}前",
-  reason: "给出的理由：{{reason}}",
   requestFailed: "无法读取此请求",
   lastSaid: "最后所说，{{time}}",
   worked: "用时",

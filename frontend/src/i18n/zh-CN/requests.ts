@@ -23,6 +23,7 @@ export const requests: Words<typeof en> = {
   in: "位于 {{folder}}。",
   host: "访问 {{host}}。",
   reasonGiven: "给出的原因：{{reason}}",
+  fact: { folder: "文件夹", host: "访问", reason: "给出的理由" },
   input: "请求的内容",
   files_one: "{{count}} 个文件",
   files_other: "{{count}} 个文件",
