@@ -72,7 +72,7 @@ export const settings = {
       label: "Single letters answer requests",
       note: "A, S, R and D, only while a request has the focus and no text field. Enter never approves.",
     },
-    version: { label: "Version", note: "" },
+    version: { label: "Version", note: "Of the program and of the system it was built for." },
     state: { label: "Where Berth keeps its data", note: "One database and the files it names." },
     telemetry: {
       label: "What is sent to the makers of Berth",

@@ -63,7 +63,7 @@ export const settings: Words<typeof en> = {
       label: "用单个字母回答请求",
       note: "A、S、R 和 D，仅当请求获得焦点且不在文本框中时有效。Enter 绝不会批准。",
     },
-    version: { label: "版本", note: "" },
+    version: { label: "版本", note: "程序的版本，以及它所面向的系统。" },
     state: { label: "Berth 的数据位置", note: "一个数据库，以及它所引用的文件。" },
     telemetry: {
       label: "发送给 Berth 开发者的内容",
