@@ -69,7 +69,9 @@ function useFileSuggestions(chat: Chat, token: Token | undefined): Found {
       ),
   });
   if (!wanted || !data) return { list: [], note: undefined };
-  const list = data.files.map((file): Suggestion => ({
+  // The answer to an older query may still stand: what does not fit any more is not offered.
+  const named = data.files.map((file) => ({ ...file, name: file.path }));
+  const list = (token.query === query ? named : rank(named, token.query)).map((file): Suggestion => ({
     value: `@${file.path}`,
     label: file.path,
     icon: file.dir ? "folder" : "file",
