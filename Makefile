@@ -55,11 +55,10 @@ run: build ## Build Berth and open it; without a display, serve it and print whe
 	bin/berth$(EXE)
 else
 run: build-headless
-	@bin/berth-headless$(EXE) serve | awk -F'"' '{ \
-	  for (i = 2; i < NF; i += 2) { \
-	    if ($$i == "url") print "Address: " $$(i+2); \
-	    if ($$i == "token") print "Token:   " $$(i+2); \
-	  } fflush() }'
+	@bin/berth-headless$(EXE) serve | while IFS= read -r line; do \
+	  [[ $$line =~ \"url\":\"([^\"]*)\" ]] && echo "Address: $${BASH_REMATCH[1]}"; \
+	  [[ $$line =~ \"token\":\"([^\"]*)\" ]] && echo "Token:   $${BASH_REMATCH[1]}"; \
+	done
 endif
 
 .PHONY: build
