@@ -13,7 +13,7 @@ import (
 func Builtin() []Entry {
 	return []Entry{
 		{
-			ID: "gemini", Title: "Gemini CLI", Mark: "GE", Command: "gemini", Args: []string{"--acp"},
+			ID: "gemini", Title: "Gemini CLI", Mark: "Ge", Command: "gemini", Args: []string{"--acp"},
 			Install: []string{"npm", "install", "-g", "@google/gemini-cli"},
 			Login:   []string{"gemini"},
 			Update:  []string{"npm", "install", "-g", "@google/gemini-cli@latest"},
@@ -29,19 +29,19 @@ func Builtin() []Entry {
 			account:  geminiAccount,
 		},
 		{
-			ID: "qwen", Title: "Qwen Code", Mark: "QW", Command: "qwen", Args: []string{"--acp"},
+			ID: "qwen", Title: "Qwen Code", Mark: "Qw", Command: "qwen", Args: []string{"--acp"},
 			Install: []string{"npm", "install", "-g", "@qwen-code/qwen-code"},
 			Login:   []string{"qwen"},
 			Update:  []string{"npm", "install", "-g", "@qwen-code/qwen-code@latest"},
 		},
 		{
-			ID: "copilot", Title: "GitHub Copilot CLI", Mark: "CP", Command: "copilot", Args: []string{"--acp"},
+			ID: "copilot", Title: "GitHub Copilot CLI", Mark: "Cp", Command: "copilot", Args: []string{"--acp"},
 			Install: []string{"npm", "install", "-g", "@github/copilot"},
 			Login:   []string{"copilot", "login"},
 			Update:  []string{"npm", "install", "-g", "@github/copilot@latest"},
 		},
 		{
-			ID: "goose", Title: "Goose", Mark: "GO", Command: "goose", Args: []string{"acp"},
+			ID: "goose", Title: "Goose", Mark: "Go", Command: "goose", Args: []string{"acp"},
 			// Goose's own default never asks.
 			Env:     map[string]string{"GOOSE_MODE": "approve"},
 			Install: []string{"bash", "-c", "curl -fsSL https://github.com/block/goose/releases/download/stable/download_cli.sh | bash"},

@@ -31,7 +31,7 @@ func (d *Driver) Describe(ctx context.Context, host provider.Host) provider.Desc
 	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
 	desc := provider.Description{
-		Name: "claude", Title: "Claude Code", Mark: "CC", Status: provider.Ready,
+		Name: "claude", Title: "Claude Code", Mark: "Cl", Status: provider.Ready,
 		Install: []string{"npm", "install", "--global", "@anthropic-ai/claude-code"},
 		Models:  aliases, Modes: modes, Capabilities: capabilities, CheckedAt: host.Clock.Now().UTC(),
 	}

@@ -38,7 +38,7 @@ func (d *Driver) Describe(ctx context.Context, host provider.Host) provider.Desc
 	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
 	desc := provider.Description{
-		Name: "cursor", Title: "Cursor", Mark: "CU", Status: provider.Ready,
+		Name: "cursor", Title: "Cursor", Mark: "Cu", Status: provider.Ready,
 		Install: []string{"sh", "-c", "curl https://cursor.com/install -fsS | bash"},
 		Models:  []provider.Model{{Label: "Default"}}, Modes: modes, Capabilities: capabilities, CheckedAt: host.Clock.Now().UTC(),
 	}

@@ -22,7 +22,7 @@ type Driver struct{ acp *acp.Driver }
 // New makes the driver.
 func New() *Driver {
 	return &Driver{acp: acp.New(acp.Entry{
-		ID: Name, Title: "Demo agent", Mark: "DM", Command: "berth", Args: []string{"demo-agent"}, Demo: true,
+		ID: Name, Title: "Demo agent", Mark: "De", Command: "berth", Args: []string{"demo-agent"}, Demo: true,
 	})}
 }
 
@@ -35,7 +35,7 @@ func (d *Driver) Name() string { return Name }
 // Describe knows everything beforehand: the agent is this program.
 func (d *Driver) Describe(_ context.Context, host provider.Host) provider.Description {
 	desc := provider.Description{
-		Name: Name, Title: "Demo agent", Mark: "DM", Demo: true, Status: provider.Ready,
+		Name: Name, Title: "Demo agent", Mark: "De", Demo: true, Status: provider.Ready,
 		Version: host.Version, Executable: host.Self,
 		Message: "A demonstration: it answers with fixed text and needs no account.",
 		Models:  []provider.Model{{Label: "Default"}},

@@ -20,7 +20,7 @@ import (
 // an account (it has free models), so it is never signed out.
 func (d *Driver) Describe(ctx context.Context, host provider.Host) provider.Description {
 	desc := provider.Description{
-		Name: Name, Title: title, Mark: "OC", Status: provider.Ready,
+		Name: Name, Title: title, Mark: "Oc", Status: provider.Ready,
 		Install: []string{"npm install -g opencode-ai"},
 		Login:   []string{"opencode auth login"},
 		Update:  []string{"opencode upgrade"},
