@@ -77,15 +77,11 @@ var agents = []agent{
 		driver:   func() provider.Driver { return acpDriver("gemini") },
 		settings: (*modelserver.Server).Gemini,
 		can: provider.Capabilities{
-			Approvals: true, Questions: true, Resume: true, Images: true, Files: true, Thinking: true, Plans: true,
+			Approvals: true, Resume: true, Images: true, Files: true, Thinking: true,
 			Commands: true, Instructions: true, Usage: true, Interrupt: true, ModelPerTurn: true,
 		},
 		mute:   true,
 		settle: nextMinute,
-		except: map[string]string{
-			"question": "Gemini CLI 0.61.0 offers its model no tool for questions over ACP",
-			"plan":     "Gemini CLI 0.61.0 offers its model no tool for plans over ACP",
-		},
 		modes: []provider.Permission{provider.Ask, provider.AcceptEdits, provider.PlanOnly, provider.Full},
 	},
 }

@@ -38,6 +38,9 @@ type Entry struct {
 
 	// Demo marks the built-in demo agent.
 	Demo bool `json:"-"`
+	// correct puts right what the protocol alone would have the agent able to
+	// do, where that is known.
+	correct func(*provider.Capabilities)
 	// account tells the login state from local files, where it is known how.
 	account func(env func(string) string) (account string, status provider.Status)
 }

@@ -27,6 +27,10 @@ func Builtin() []Entry {
 			// cannot make new files through the protocol (0.61.0).
 			OwnFiles: true,
 			account:  geminiAccount,
+			correct: func(c *provider.Capabilities) {
+				c.Images, c.Resume, c.ModelPerTurn = true, true, true
+				c.Questions, c.Plans = false, false // its tools for them are not offered over ACP (0.61.0)
+			},
 		},
 		{
 			ID: "qwen", Title: "Qwen Code", Mark: "Qw", Command: "qwen", Args: []string{"--acp"},

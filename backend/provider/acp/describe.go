@@ -18,12 +18,15 @@ func (d *Driver) Describe(ctx context.Context, host provider.Host) provider.Desc
 	desc := provider.Description{
 		Name: e.ID, Title: e.Title, Mark: e.mark(), Install: e.Install, Login: e.Login, Update: e.Update, Demo: e.Demo,
 		Status: provider.Ready, Models: []provider.Model{{Label: "Default"}},
-		Modes: []provider.Permission{provider.Ask, provider.AcceptEdits, provider.Full},
-		Capabilities: provider.Capabilities{
-			Approvals: true, Questions: true, Thinking: true, Plans: true, Commands: true,
-			Files: true, Instructions: true, Interrupt: true, Usage: true,
-		},
+		Modes: []provider.Permission{provider.Ask, provider.AcceptEdits}, Capabilities: always,
 		CheckedAt: host.Clock.Now(),
+	}
+	if e.Modes[provider.PlanOnly] != "" {
+		desc.Modes = append(desc.Modes, provider.PlanOnly)
+	}
+	desc.Modes = append(desc.Modes, provider.Full)
+	if e.correct != nil {
+		e.correct(&desc.Capabilities)
 	}
 	path, err := d.executable(host)
 	if err == nil && host.Executable != "" {

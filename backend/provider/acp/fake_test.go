@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,10 +20,16 @@ import (
 	"berth/backend/provider"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *record {
+		wait = 3 * time.Minute // the real agent, on whatever machine
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // wait bounds what a test waits for; nothing takes that long.
-const wait = 20 * time.Second
+var wait = 20 * time.Second
 
 // pipeProcess is a process whose program is a goroutine of the test.
 type pipeProcess struct {
@@ -236,10 +243,11 @@ func begin(t *testing.T, spec provider.Spec, clock provider.Clock, entry Entry) 
 	}
 	a := newAgent(t)
 	host := provider.Host{Scratch: t.TempDir(), Clock: clock, Version: "test"}
-	s, err := newSession(host, spec, entry, a.p)
+	files, err := openFiles(spec.Cwd)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := newSession(host, spec, entry, a.p, files)
 	go s.read()
 	x := &setup{t: t, a: a, s: s}
 	x.clock, _ = clock.(*handClock)

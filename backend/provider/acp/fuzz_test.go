@@ -30,10 +30,11 @@ func FuzzLines(f *testing.F) {
 		p := newPipeProcess()
 		dir := t.TempDir()
 		host := provider.Host{Scratch: t.TempDir(), Clock: newHandClock()}
-		s, err := newSession(host, provider.Spec{Cwd: dir, Mode: provider.Full}, testEntry, p)
+		files, err := openFiles(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
+		s := newSession(host, provider.Spec{Cwd: dir, Mode: provider.Full}, testEntry, p, files)
 		s.phase, s.id = open, "s1"
 		s.policy = policy{permission: provider.AcceptEdits}
 		s.turn = &turn{number: 1, tools: map[string]*tool{}}

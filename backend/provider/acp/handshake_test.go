@@ -120,7 +120,7 @@ func TestSilentStart(t *testing.T) {
 
 // An agent that starts nothing in a folder that is gone.
 func TestFolderIsGone(t *testing.T) {
-	_, err := newSession(provider.Host{Clock: newHandClock()}, provider.Spec{Cwd: t.TempDir() + "/none"}, testEntry, newPipeProcess())
+	_, err := start(t.Context(), provider.Host{Clock: newHandClock()}, provider.Spec{Cwd: t.TempDir() + "/none"}, testEntry, "none")
 	if code(err) != "cwd_missing" {
 		t.Errorf("%v", err)
 	}

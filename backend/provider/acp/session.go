@@ -99,6 +99,10 @@ type turn struct {
 
 // start starts the agent and the reading of its lines.
 func start(ctx context.Context, host provider.Host, spec provider.Spec, entry Entry, path string) (*session, error) {
+	files, err := openFiles(spec.Cwd)
+	if err != nil {
+		return nil, &provider.Error{Code: "cwd_missing", Text: "The folder of this chat cannot be opened.", Detail: err.Error(), Err: err}
+	}
 	env := make([]string, 0, len(entry.Env)+len(host.Env))
 	for name, value := range entry.Env {
 		env = append(env, name+"="+value)
@@ -108,22 +112,15 @@ func start(ctx context.Context, host provider.Host, spec provider.Spec, entry En
 		Execution: spec.Execution, Label: entry.ID, Chat: spec.Chat,
 	})
 	if err != nil {
+		files.close()
 		return nil, &provider.Error{Code: "start_failed", Text: entry.Title + " could not be started.", Detail: err.Error(), Err: err}
 	}
-	s, err := newSession(host, spec, entry, proc)
-	if err != nil {
-		stopProcess(proc)
-		return nil, err
-	}
+	s := newSession(host, spec, entry, proc, files)
 	go s.read()
 	return s, nil
 }
 
-func newSession(host provider.Host, spec provider.Spec, entry Entry, proc process.Process) (*session, error) {
-	files, err := openFiles(spec.Cwd)
-	if err != nil {
-		return nil, &provider.Error{Code: "cwd_missing", Text: "The folder of this chat cannot be opened.", Detail: err.Error(), Err: err}
-	}
+func newSession(host provider.Host, spec provider.Spec, entry Entry, proc process.Process, files *files) *session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &session{
 		host: host, spec: spec, entry: entry, proc: proc, files: files,
@@ -135,7 +132,7 @@ func newSession(host provider.Host, spec provider.Spec, entry Entry, proc proces
 	}
 	s.terms = newTerminals(s)
 	s.dog = watch.New(host.Clock, silenceLimits, s.silence)
-	return s, nil
+	return s
 }
 
 // read handles the agent's lines until they end, then ends the session.

@@ -292,13 +292,19 @@ func (s *session) learned() learned {
 // capabilities are what the handshake proves, with what the protocol always
 // has. Called with mu held.
 func (s *session) capabilities() provider.Capabilities {
-	return provider.Capabilities{
-		Approvals: true, Questions: true, Thinking: true, Plans: true, Commands: true,
-		Files: true, Instructions: true, Interrupt: true, Usage: true,
-		Images:        s.caps.PromptCapabilities.Image,
-		Fork:          s.caps.SessionCapabilities.Fork != nil,
-		Resume:        s.caps.LoadSession || s.caps.SessionCapabilities.Resume != nil,
-		ModelPerTurn:  len(s.model.values) > 0,
-		EffortPerTurn: len(s.effort.values) > 0,
+	c := always
+	c.Images = s.caps.PromptCapabilities.Image
+	c.Fork = s.caps.SessionCapabilities.Fork != nil
+	c.Resume = s.caps.LoadSession || s.caps.SessionCapabilities.Resume != nil
+	c.ModelPerTurn, c.EffortPerTurn = len(s.model.values) > 0, len(s.effort.values) > 0
+	if s.entry.correct != nil {
+		s.entry.correct(&c)
 	}
+	return c
+}
+
+// always is what every agent of the protocol may do.
+var always = provider.Capabilities{
+	Approvals: true, Questions: true, Thinking: true, Plans: true, Commands: true,
+	Files: true, Instructions: true, Interrupt: true, Usage: true,
 }

@@ -63,8 +63,6 @@ func (s *session) mainEvent(e envelope) {
 		s.status(e.Properties)
 	case "session.error":
 		s.sessionError(e.Properties)
-	case "session.updated":
-		s.sessionUpdated(e.Properties)
 	case "todo.updated":
 		s.todos(e.Properties)
 	case "session.compacted":
@@ -335,32 +333,6 @@ func (s *session) sessionError(properties json.RawMessage) {
 	}
 }
 
-// sessionUpdated tells what the conversation has cost so far.
-func (s *session) sessionUpdated(properties json.RawMessage) {
-	var in struct {
-		Info struct {
-			Cost   float64 `json:"cost"`
-			Tokens tokens  `json:"tokens"`
-		} `json:"info"`
-	}
-	if json.Unmarshal(properties, &in) != nil {
-		return
-	}
-	before := s.usage
-	if in.Info.Cost > 0 { // 0 stands also for a price that is not known
-		s.usage.CostUSD = &in.Info.Cost
-	}
-	total := in.Info.Tokens
-	if total.Input+total.Output > 0 {
-		cached, output := total.Cache.Read, total.Output+total.Reasoning
-		s.usage.InputTokens, s.usage.CachedTokens, s.usage.OutputTokens = &total.Input, &cached, &output
-	}
-	if !sameUsage(before, s.usage) {
-		level := s.usage
-		s.emit(provider.Event{Usage: &level})
-	}
-}
-
 type tokens struct {
 	Input     int64 `json:"input"`
 	Output    int64 `json:"output"`
@@ -369,12 +341,6 @@ type tokens struct {
 		Read  int64 `json:"read"`
 		Write int64 `json:"write"`
 	} `json:"cache"`
-}
-
-func sameUsage(a, b provider.Usage) bool {
-	same := func(x, y *int64) bool { return x == y || x != nil && y != nil && *x == *y }
-	cost := a.CostUSD == b.CostUSD || a.CostUSD != nil && b.CostUSD != nil && *a.CostUSD == *b.CostUSD
-	return cost && same(a.InputTokens, b.InputTokens) && same(a.CachedTokens, b.CachedTokens) && same(a.OutputTokens, b.OutputTokens)
 }
 
 // todos is the plan.

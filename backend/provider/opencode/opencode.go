@@ -22,6 +22,7 @@ package opencode
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"time"
 
@@ -39,11 +40,12 @@ const (
 	// startTimeout is for the server alone; on a busy machine without a
 	// network its start was seen to take 17 s.
 	startTimeout = 90 * time.Second
-	// openTimeout is for a conversation on a server that runs: OpenCode loads
-	// a folder's settings and plugins first.
-	openTimeout = 60 * time.Second
-	// callTimeout bounds a request that is answered at once.
-	callTimeout = 30 * time.Second
+	// openTimeout is for a conversation on a server that runs, with all its
+	// requests: OpenCode loads a folder's settings and plugins first.
+	openTimeout = 120 * time.Second
+	// callTimeout bounds a request that is answered at once; it took 30 s on
+	// a machine with ten times the work it could do.
+	callTimeout = 90 * time.Second
 	// linger keeps the server for the next chat; it holds 300 to 600 MB.
 	linger = time.Minute
 	// stopGrace is left to the server between SIGTERM and SIGKILL.
@@ -95,6 +97,9 @@ func (d *Driver) Name() string { return Name }
 // Open begins, resumes or forks a conversation, on the server that runs or a
 // new one.
 func (d *Driver) Open(ctx context.Context, host provider.Host, spec provider.Spec) (provider.Session, error) {
+	if info, err := os.Stat(spec.Cwd); err != nil || !info.IsDir() {
+		return nil, &provider.Error{Code: "cwd_missing", Text: "The folder of this chat cannot be opened.", Detail: spec.Cwd, Err: err}
+	}
 	srv, err := d.acquire(ctx, host)
 	if err != nil {
 		return nil, err

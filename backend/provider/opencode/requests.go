@@ -195,7 +195,7 @@ func (s *session) approval(p permission) event.Request {
 		body.Command = firstNonEmpty(meta.Command, patterns)
 		body.Title = body.Command
 	case "edit":
-		body.Title = "Edit " + patterns
+		body.Title = "Edit " + firstNonEmpty(s.relative(meta.FilePath), patterns)
 		if meta.Diff != "" {
 			body.Files = []event.FileDiff{patchOf(s.relative(meta.FilePath), meta.Diff)}
 		}

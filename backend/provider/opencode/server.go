@@ -3,10 +3,8 @@ package opencode
 import (
 	"context"
 	"crypto/rand"
-	_ "embed"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -26,6 +24,8 @@ type server struct {
 	path string
 	gone func(*server) // the driver forgets it
 
+	starting context.Context // ends when the start is given up
+	giveUp   context.CancelFunc
 	ready    chan struct{} // closed when started or failed
 	failure  *provider.Error
 	proc     process.Process
@@ -39,15 +39,10 @@ type server struct {
 	timer  func() bool
 }
 
-// plugin takes the password out of the environment of the commands that the
-// agent runs: with it they could answer the agent's own requests.
-//
-//go:embed plugin.js
-var plugin []byte
-
 func newServer(host provider.Host, path string, gone func(*server)) *server {
+	starting, giveUp := context.WithCancel(context.Background())
 	return &server{
-		host: host, path: path, gone: gone, ready: make(chan struct{}),
+		host: host, path: path, gone: gone, ready: make(chan struct{}), starting: starting, giveUp: giveUp,
 		// Straight to loopback, whatever proxy the environment names.
 		http: &http.Client{Transport: &http.Transport{Proxy: nil, MaxIdleConnsPerHost: 4}},
 	}
@@ -60,7 +55,7 @@ func serverKey(path string, env []string) string { return path + "\x00" + string
 func (srv *server) use() bool {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
-	if srv.ending {
+	if srv.ending || srv.dead() {
 		return false
 	}
 	srv.users++
@@ -69,6 +64,24 @@ func (srv *server) use() bool {
 		srv.timer = nil
 	}
 	return true
+}
+
+// dead says whether the process has ended.
+func (srv *server) dead() bool {
+	select {
+	case <-srv.ready:
+	default:
+		return false // it is starting
+	}
+	if srv.proc == nil {
+		return true
+	}
+	select {
+	case <-srv.proc.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 // release counts one less; the last one lets the server end soon.
@@ -99,6 +112,7 @@ func (srv *server) stop(ctx context.Context) error {
 		srv.timer = nil
 	}
 	srv.mu.Unlock()
+	srv.giveUp()
 	select {
 	case <-srv.ready:
 	case <-ctx.Done():
@@ -121,9 +135,8 @@ func (srv *server) end() {
 // start starts the process and waits for its address.
 func (srv *server) start() {
 	defer close(srv.ready)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	timeout := srv.host.Clock.AfterFunc(startTimeout, cancel)
+	ctx := srv.starting
+	timeout := srv.host.Clock.AfterFunc(startTimeout, srv.giveUp)
 	defer timeout()
 	env, err := srv.environment()
 	if err == nil {
@@ -151,7 +164,7 @@ func (srv *server) start() {
 	case <-ctx.Done():
 	}
 	if srv.url != "" {
-		return
+		return // what follows the start is ended by stop
 	}
 	e := &provider.Error{Code: "start_failed", Text: title + " ended while it was starting.", Detail: lastLine(srv.proc.StderrTail())}
 	if ctx.Err() != nil {
@@ -198,7 +211,8 @@ func (srv *server) listen(said chan<- string) {
 func (srv *server) dir() string { return filepath.Join(srv.host.Scratch, Name) }
 
 // environment is what the server needs: its password, rules that ask (the
-// package comment says why), our plugin, and no update under its feet.
+// package comment says why), a shell that does not pass the password on, and
+// no update under its feet.
 func (srv *server) environment() ([]string, error) {
 	var secret [32]byte
 	if _, err := rand.Read(secret[:]); err != nil {
@@ -208,36 +222,25 @@ func (srv *server) environment() ([]string, error) {
 	if err := os.MkdirAll(srv.dir(), 0o700); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(srv.dir(), "plugin.js")
-	if err := os.WriteFile(file, plugin, 0o600); err != nil {
-		return nil, err
-	}
 	rules, err := json.Marshal(asking.config())
 	if err != nil {
 		return nil, err
 	}
-	config, err := withPlugin(lookup(srv.host, "OPENCODE_CONFIG_CONTENT"), fileURI(file))
+	env := append(srv.host.Env[:len(srv.host.Env):len(srv.host.Env)],
+		passwordVariable+"="+srv.password, "OPENCODE_SERVER_USERNAME="+username,
+		"OPENCODE_PERMISSION="+string(rules), "OPENCODE_DISABLE_AUTOUPDATE=1")
+	shell, err := srv.shell()
 	if err != nil {
 		return nil, err
 	}
-	return append(srv.host.Env[:len(srv.host.Env):len(srv.host.Env)],
-		"OPENCODE_SERVER_PASSWORD="+srv.password, "OPENCODE_SERVER_USERNAME="+username,
-		"OPENCODE_PERMISSION="+string(rules), "OPENCODE_CONFIG_CONTENT="+config, "OPENCODE_DISABLE_AUTOUPDATE=1"), nil
+	if shell != "" {
+		env = append(env, "SHELL="+shell)
+	}
+	return env, nil
 }
 
-// withPlugin adds our plugin to settings that the user passes by environment.
-func withPlugin(config, plugin string) (string, error) {
-	settings := map[string]any{}
-	if strings.TrimSpace(config) != "" {
-		if err := json.Unmarshal([]byte(config), &settings); err != nil {
-			return "", fmt.Errorf("OPENCODE_CONFIG_CONTENT: %w", err)
-		}
-	}
-	list, _ := settings["plugin"].([]any)
-	settings["plugin"] = append(list, plugin)
-	data, err := json.Marshal(settings)
-	return string(data), err
-}
+// passwordVariable is the only way in which the server takes its password.
+const passwordVariable = "OPENCODE_SERVER_PASSWORD"
 
 // lookup gives a variable as the agent sees it.
 func lookup(host provider.Host, name string) string {

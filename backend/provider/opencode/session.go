@@ -49,6 +49,7 @@ type session struct {
 	// Of the emitting goroutine alone.
 	view  view
 	usage provider.Usage
+	spent spent
 }
 
 // turn is the one that runs.
@@ -115,9 +116,11 @@ func openSession(ctx context.Context, host provider.Host, spec provider.Spec, sr
 
 // info is a session as OpenCode tells of it.
 type info struct {
-	ID        string `json:"id"`
-	ParentID  string `json:"parentID"`
-	Directory string `json:"directory"`
+	ID        string  `json:"id"`
+	ParentID  string  `json:"parentID"`
+	Directory string  `json:"directory"`
+	Cost      float64 `json:"cost"`
+	Tokens    tokens  `json:"tokens"`
 }
 
 // begin makes the conversation, or takes up the one named in the spec.
@@ -148,6 +151,7 @@ func (s *session) begin(ctx context.Context) error {
 		return &provider.Error{Code: "protocol", Text: title + " began a conversation without naming it."}
 	}
 	s.id, s.mode = conversation.ID, s.spec.Mode
+	s.spent = spent{conversation.Cost, conversation.Tokens}
 	if s.spec.Resume != "" {
 		return s.findLast(ctx)
 	}

@@ -266,7 +266,7 @@ func added(path, content string) event.FileDiff {
 
 // relative gives a path below the chat's folder relative to it.
 func (s *session) relative(path string) string {
-	if rel, err := filepath.Rel(s.spec.Cwd, path); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(s.spec.Cwd, path); path != "" && err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
 	return path

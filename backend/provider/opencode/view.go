@@ -112,10 +112,11 @@ type part struct {
 	Time      struct {
 		End int64 `json:"end"`
 	} `json:"time"`
-	Mime     string `json:"mime"`
-	Filename string `json:"filename"`
-	URL      string `json:"url"`
-	Tokens   tokens `json:"tokens"`
+	Mime     string  `json:"mime"`
+	Filename string  `json:"filename"`
+	URL      string  `json:"url"`
+	Tokens   tokens  `json:"tokens"`
+	Cost     float64 `json:"cost"`
 	toolPart
 }
 
@@ -137,9 +138,7 @@ func (s *session) partUpdated(session string, properties json.RawMessage) {
 	case "file":
 		s.fileShown(session, p)
 	case "step-finish":
-		if session == s.id {
-			s.stepFinished(p.Tokens)
-		}
+		s.stepFinished(session == s.id, p.Tokens, p.Cost)
 	case "step-start", "snapshot", "patch", "agent", "subtask", "retry", "compaction":
 	default:
 		if t := s.current(); t != nil {
@@ -214,15 +213,30 @@ func dataImage(mime, name, url string) (provider.Image, bool) {
 	return provider.Image{Name: firstNonEmpty(name, "image"), Type: mime, Data: data}, true
 }
 
-// stepFinished tells how full the context is.
-func (s *session) stepFinished(t tokens) {
-	used := t.Input + t.Output + t.Reasoning + t.Cache.Read + t.Cache.Write
-	if used == 0 {
-		return
+// spent is what a conversation has used so far, its sub-agents included.
+type spent struct {
+	cost   float64
+	tokens tokens
+}
+
+// stepFinished tells what was spent, and how full the context is.
+func (s *session) stepFinished(main bool, t tokens, cost float64) {
+	total := &s.spent.tokens
+	total.Input += t.Input
+	total.Output += t.Output
+	total.Reasoning += t.Reasoning
+	total.Cache.Read += t.Cache.Read
+	s.spent.cost += cost
+	input, cached, output, sum := total.Input, total.Cache.Read, total.Output+total.Reasoning, s.spent.cost
+	s.usage.InputTokens, s.usage.CachedTokens, s.usage.OutputTokens = &input, &cached, &output
+	if sum > 0 { // 0 stands also for a price that is not known
+		s.usage.CostUSD = &sum
 	}
-	s.usage.ContextTokens = &used
-	if window, ok := s.known.windows[s.usage.Model]; ok {
-		s.usage.ContextWindow = &window
+	if used := t.Input + t.Output + t.Reasoning + t.Cache.Read + t.Cache.Write; main && used > 0 {
+		s.usage.ContextTokens = &used
+		if window, ok := s.known.windows[s.usage.Model]; ok {
+			s.usage.ContextWindow = &window
+		}
 	}
 	level := s.usage
 	s.emit(provider.Event{Usage: &level})
