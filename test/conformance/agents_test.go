@@ -82,7 +82,7 @@ var agents = []agent{
 		},
 		mute:   true,
 		settle: nextMinute,
-		modes: []provider.Permission{provider.Ask, provider.AcceptEdits, provider.PlanOnly, provider.Full},
+		modes:  []provider.Permission{provider.Ask, provider.AcceptEdits, provider.PlanOnly, provider.Full},
 	},
 }
 
