@@ -211,13 +211,13 @@ func (s *session) writeFile(m wire.Message) {
 }
 
 func (s *session) refuseFile(id json.RawMessage, err error) {
-	code := wire.CodeInternal
+	code, text := wire.CodeInternal, err.Error()
 	if errors.Is(err, fs.ErrNotExist) {
 		// Agents tell a file that does not exist from other failures by
 		// these words.
-		code, err = codeNotFound, fmt.Errorf("Resource not found: %w", err)
+		code, text = codeNotFound, "Resource not found: "+text
 	}
-	_ = s.rpc.Refuse(s.ctx, id, code, err.Error())
+	_ = s.rpc.Refuse(s.ctx, id, code, text)
 }
 
 // The options of what we ask ourselves.

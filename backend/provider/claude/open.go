@@ -146,7 +146,7 @@ func (s *session) initialize(ctx context.Context) error {
 	if s.spec.Instructions != "" {
 		request["appendSystemPrompt"] = s.spec.Instructions
 	}
-	_, err := s.control(within, request)
+	err := s.control(within, request)
 	if err == nil {
 		return nil
 	}

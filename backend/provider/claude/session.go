@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -274,7 +273,7 @@ func (s *session) adopt(ctx context.Context, in provider.Input) error {
 func (s *session) set(ctx context.Context, what string, request any) error {
 	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
 	defer cancel()
-	if _, err := s.control(ctx, request); err != nil {
+	if err := s.control(ctx, request); err != nil {
 		return &provider.Error{Code: "failed", Text: "Claude Code did not take the new " + what + ". Nothing was sent.", Detail: cut(err.Error(), maxDetail), Err: err}
 	}
 	return nil
@@ -327,11 +326,11 @@ func (s *session) Interrupt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, interruptTimeout)
 	defer cancel()
 	for _, uuid := range waiting {
-		if _, err := s.control(ctx, map[string]any{"subtype": "cancel_async_message", "message_uuid": uuid}); err != nil {
+		if err := s.control(ctx, map[string]any{"subtype": "cancel_async_message", "message_uuid": uuid}); err != nil {
 			return fmt.Errorf("take back a message: %w", err)
 		}
 	}
-	if _, err := s.control(ctx, map[string]any{"subtype": "interrupt"}); err != nil {
+	if err := s.control(ctx, map[string]any{"subtype": "interrupt"}); err != nil {
 		return fmt.Errorf("interrupt Claude Code: %w", err)
 	}
 	return nil
@@ -372,12 +371,12 @@ func (s *session) respond(ctx context.Context, id string, r *reply) error {
 }
 
 // control makes a request of the control protocol and waits for its reply.
-func (s *session) control(ctx context.Context, request any) (json.RawMessage, error) {
+func (s *session) control(ctx context.Context, request any) error {
 	reply := make(chan controlReply, 1)
 	s.mu.Lock()
 	if s.ended {
 		s.mu.Unlock()
-		return nil, gone()
+		return gone()
 	}
 	id := s.newID()
 	s.calls[id] = reply
@@ -388,18 +387,18 @@ func (s *session) control(ctx context.Context, request any) (json.RawMessage, er
 		s.mu.Unlock()
 	}()
 	if _, err := s.lines.Write(ctx, controlRequest(id, request)); err != nil {
-		return nil, err
+		return err
 	}
 	select {
 	case r := <-reply:
 		if r.Subtype != "success" {
-			return nil, errors.New(cmp.Or(r.Error, "refused without a reason"))
+			return errors.New(cmp.Or(r.Error, "refused without a reason"))
 		}
-		return r.Response, nil
+		return nil
 	case <-s.done:
-		return nil, gone()
+		return gone()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 }
 

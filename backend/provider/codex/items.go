@@ -216,7 +216,7 @@ func (s *session) finish(e *entry) {
 	case "agentMessage":
 		s.answered(e)
 	case "plan":
-		s.prose(e, event.Answer, it.Text, event.Completed, false)
+		s.prose(e, event.Answer, it.Text, false)
 	case "reasoning":
 		s.thought(e)
 	case "contextCompaction":
@@ -224,7 +224,7 @@ func (s *session) finish(e *entry) {
 	case "enteredReviewMode":
 		s.notice(e.key, "review_started", "info", clip("Codex reviews: "+it.Review, maxText), "")
 	case "exitedReviewMode":
-		s.prose(e, event.Answer, it.Review, event.Completed, false)
+		s.prose(e, event.Answer, it.Review, false)
 	case "subAgentActivity":
 		s.agentActivity(e)
 	case "collabAgentToolCall":
@@ -260,13 +260,13 @@ func (s *session) parentOf(thread string) string {
 }
 
 // prose tells of a text that stands whole.
-func (s *session) prose(e *entry, kind event.Kind, text string, status event.Status, commentary bool) {
+func (s *session) prose(e *entry, kind event.Kind, text string, commentary bool) {
 	if text == "" && !e.told {
 		return
 	}
 	e.told = true
 	s.emit(provider.Event{Item: &provider.Item{
-		Key: e.key, Parent: s.parentOf(e.thread), Kind: kind, Status: status, ProviderID: e.item.ID,
+		Key: e.key, Parent: s.parentOf(e.thread), Kind: kind, Status: event.Completed, ProviderID: e.item.ID,
 		Body: event.Body{Text: text, Commentary: commentary},
 	}})
 }
@@ -274,7 +274,7 @@ func (s *session) prose(e *entry, kind event.Kind, text string, status event.Sta
 // answered ends a message of the agent.
 func (s *session) answered(e *entry) {
 	it := &e.item
-	s.prose(e, event.Answer, it.Text, event.Completed, commentary(it))
+	s.prose(e, event.Answer, it.Text, commentary(it))
 	if a := s.agents[e.thread]; a != nil {
 		a.answer = it.Text
 	}
@@ -307,7 +307,7 @@ func (s *session) demote(thread, turn string, next item) {
 	t.unphased = ""
 	s.mu.Unlock()
 	if e := s.entries[raw]; e != nil && e.ended {
-		s.prose(e, event.Answer, e.item.Text, event.Completed, true)
+		s.prose(e, event.Answer, e.item.Text, true)
 	}
 }
 
@@ -354,13 +354,13 @@ func (s *session) thoughtText(thread string, n note, part string) {
 func (s *session) thought(e *entry) {
 	var content []string
 	_ = json.Unmarshal(e.item.Content, &content) // of other kinds it is something else
-	s.prose(e, event.Thought, strings.Join(e.item.Summary, "\n\n"), event.Completed, false)
+	s.prose(e, event.Thought, strings.Join(e.item.Summary, "\n\n"), false)
 	other := s.entryOf(e.thread, e.turn, e.item.ID+rawThought)
 	if other == nil {
 		return
 	}
 	other.ended = true
-	s.prose(other, event.Thought, strings.Join(content, "\n\n"), event.Completed, false)
+	s.prose(other, event.Thought, strings.Join(content, "\n\n"), false)
 }
 
 // cancel closes an entry that will not go on.

@@ -115,7 +115,7 @@ func (s *server) start(ctx context.Context) error {
 	if over {
 		return startError(errors.New("the backend is ending"), "")
 	}
-	if _, err := s.call(ctx, "initialize", initializeParams(s.host.Version), nil); err != nil {
+	if err := s.call(ctx, "initialize", initializeParams(s.host.Version), nil); err != nil {
 		return startError(err, s.lastWords())
 	}
 	if err := s.rpc.Notify(ctx, "initialized", struct{}{}); err != nil {
@@ -252,21 +252,17 @@ func (s *server) stray(line []byte) {
 // call sends a request and waits for the reply, at most until ctx ends: a
 // write that a stuck process holds up goes on and may yet arrive. result must
 // not be read when there was an error.
-func (s *server) call(ctx context.Context, method string, params, result any) (provider.Delivery, error) {
-	type outcome struct {
-		delivery provider.Delivery
-		err      error
-	}
-	done := make(chan outcome, 1)
+func (s *server) call(ctx context.Context, method string, params, result any) error {
+	done := make(chan error, 1)
 	go func() {
-		delivery, err := s.rpc.Call(ctx, method, params, result)
-		done <- outcome{delivery, err}
+		_, err := s.rpc.Call(ctx, method, params, result)
+		done <- err
 	}()
 	select {
-	case o := <-done:
-		return o.delivery, o.err
+	case err := <-done:
+		return err
 	case <-ctx.Done():
-		return provider.Uncertain, ctx.Err()
+		return ctx.Err()
 	}
 }
 
@@ -276,7 +272,7 @@ func (s *server) within(ctx context.Context, limit time.Duration, method string,
 	defer cancel()
 	stop := s.host.Clock.AfterFunc(limit, cancel)
 	defer stop()
-	if _, err := s.call(ctx, method, params, result); err != nil {
+	if err := s.call(ctx, method, params, result); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	return nil

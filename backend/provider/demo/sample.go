@@ -66,7 +66,7 @@ func runGit(ctx context.Context, processes *process.Supervisor, git, dir string,
 	if err != nil {
 		return err
 	}
-	defer p.Stop(context.WithoutCancel(ctx), time.Second)
+	defer func() { _ = p.Stop(context.WithoutCancel(ctx), time.Second) }() // what it leaves, the next start ends
 	select {
 	case <-p.Done():
 	case <-ctx.Done():

@@ -42,9 +42,9 @@ func (s *session) handle(data []byte) {
 	case "message.part.delta":
 		s.partDelta(about.SessionID, e.Properties)
 	case "permission.asked":
-		s.permissionAsked(about.SessionID, e.Properties)
+		s.permissionAsked(e.Properties)
 	case "question.asked":
-		s.questionAsked(about.SessionID, e.Properties)
+		s.questionAsked(e.Properties)
 	case "permission.replied", "question.replied", "question.rejected":
 		s.replied(e.Properties)
 	default:

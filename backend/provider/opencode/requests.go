@@ -117,7 +117,7 @@ const (
 	optionReject = "reject"
 )
 
-func (s *session) permissionAsked(session string, properties json.RawMessage) {
+func (s *session) permissionAsked(properties json.RawMessage) {
 	var p permission
 	if json.Unmarshal(properties, &p) != nil || p.ID == "" {
 		return
@@ -211,7 +211,7 @@ func (s *session) approval(p permission) event.Request {
 }
 
 // questionAsked puts OpenCode's questions.
-func (s *session) questionAsked(session string, properties json.RawMessage) {
+func (s *session) questionAsked(properties json.RawMessage) {
 	var in struct {
 		ID        string `json:"id"`
 		Questions []struct {

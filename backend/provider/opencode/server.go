@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -226,9 +227,9 @@ func (srv *server) environment() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := append(srv.host.Env[:len(srv.host.Env):len(srv.host.Env)],
-		passwordVariable+"="+srv.password, "OPENCODE_SERVER_USERNAME="+username,
-		"OPENCODE_PERMISSION="+string(rules), "OPENCODE_DISABLE_AUTOUPDATE=1")
+	env := slices.Concat(srv.host.Env, []string{
+		passwordVariable + "=" + srv.password, "OPENCODE_SERVER_USERNAME=" + username,
+		"OPENCODE_PERMISSION=" + string(rules), "OPENCODE_DISABLE_AUTOUPDATE=1"})
 	shell, err := srv.shell()
 	if err != nil {
 		return nil, err
