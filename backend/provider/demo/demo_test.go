@@ -66,6 +66,7 @@ func newHost(t *testing.T) provider.Host {
 
 // talk is a conversation under test.
 type talk struct {
+	spec provider.Spec
 	t    *testing.T
 	s    provider.Session
 	said map[string]string // text by item key
@@ -88,13 +89,13 @@ func open(t *testing.T, host provider.Host, spec provider.Spec) *talk {
 			t.Error(err)
 		}
 	})
-	return &talk{t: t, s: s, said: map[string]string{}}
+	return &talk{t: t, s: s, spec: spec, said: map[string]string{}}
 }
 
 func (k *talk) send(text string, attachments ...provider.Attachment) {
 	k.t.Helper()
 	k.seen = nil
-	if d, err := k.s.Send(k.t.Context(), provider.Input{Turn: "turn_1", Text: text, Attachments: attachments}); err != nil || d != provider.Sent {
+	if d, err := k.s.Send(k.t.Context(), provider.Input{Turn: "turn_1", Text: text, Attachments: attachments, Model: k.spec.Model, Mode: k.spec.Mode}); err != nil || d != provider.Sent {
 		k.t.Fatalf("send: %v, %v", d, err)
 	}
 }
