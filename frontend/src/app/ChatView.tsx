@@ -50,18 +50,21 @@ function NewChatButton() {
 function NoChat() {
   const { t } = useTranslation();
   return (
-    <EmptyState
-      title={t("app.noChat")}
-      text={t("app.noChatText")}
-      action={
-        <div className="row" style={{ gap: 6 }}>
-          <NewChatButton />
-          <Button look="quiet" onClick={() => void startDemo()}>
-            {t("app.tryDemo")}
-          </Button>
-        </div>
-      }
-    />
+    <>
+      <h1 className="vh">Berth</h1>
+      <EmptyState
+        title={t("app.noChat")}
+        text={t("app.noChatText")}
+        action={
+          <div className="row" style={{ gap: 6 }}>
+            <NewChatButton />
+            <Button look="quiet" onClick={() => void startDemo()}>
+              {t("app.tryDemo")}
+            </Button>
+          </div>
+        }
+      />
+    </>
   );
 }
 

@@ -10,7 +10,6 @@ import { useAppearance } from "./appearance";
 import { Bars } from "./Bars";
 import { useNavigation } from "./navigation";
 import { useNativeWindow } from "./presence";
-import { ResizeHandle } from "./ResizeHandle";
 import { Layers, OtherView } from "./Layers";
 import { useView } from "./view";
 
@@ -51,14 +50,12 @@ function Columns({ chat }: { chat: string | undefined }) {
   return (
     <div className={`app ${sidebar ? "" : "hide-side"} ${inspected ? "show-insp" : "hide-insp"}`}>
       {sidebar && <Sidebar />}
-      {sidebar && <ResizeHandle which="sidebar" />}
       <main className="col conv" aria-label={t("app.conversation")}>
         <Bars />
         <Suspense fallback={null}>
           <ChatView id={chat} />
         </Suspense>
       </main>
-      {inspected && <ResizeHandle which="inspector" />}
       {inspected && (
         <Suspense fallback={<aside className="insp" />}>
           <Inspector key={inspected} chat={inspected} />
@@ -71,10 +68,8 @@ function Columns({ chat }: { chat: string | undefined }) {
 /** How many wait, and what is in view, where the system lists windows and tabs. */
 function useTitle(): void {
   const waiting = useAttention().data?.length ?? 0;
-  const title = useLive((state) => {
-    const { view } = useView.getState();
-    return view.name === "chat" && view.chat ? state.chats.get(view.chat)?.title : undefined;
-  });
+  const chat = useView(({ view }) => (view.name === "chat" ? view.chat : undefined));
+  const title = useLive((state) => (chat ? state.chats.get(chat)?.title : undefined));
   useEffect(() => {
     document.title = [waiting > 0 ? `(${waiting}) ` : "", title ? `${title} · ` : "", "Berth"].join("");
   }, [waiting, title]);

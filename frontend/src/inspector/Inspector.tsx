@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import "./inspector.css";
 import { useAgent } from "../api/queries";
 import type { Chat } from "../api/types";
+import { ResizeHandle } from "../app/ResizeHandle";
 import { useView } from "../app/view";
 import { useLive } from "../stream/store";
 import { TimelineScope } from "../timeline/context";
@@ -78,6 +79,7 @@ export function Inspector({ chat: id }: { chat: string }) {
           {tab === "details" && <Details chat={chat} agent={agent} />}
         </TimelineScope>
       </div>
+      <ResizeHandle which="inspector" />
     </aside>
   );
 }

@@ -34,13 +34,6 @@ export const ChatRow = memo(function ChatRow({ id, selected, entry, onOpen, onMe
       id={`chat-${id}`}
       data-chat={id}
       aria-selected={selected}
-      aria-label={spokenName([
-        chat.title,
-        facts.word,
-        line,
-        agent?.title ?? chat.agent,
-        chat.unread ? t("states.chat.unread") : "",
-      ])}
       title={`${chat.title}\n${line}`}
       tabIndex={entry ? 0 : -1}
       data-region-entry={entry || undefined}
@@ -48,14 +41,19 @@ export const ChatRow = memo(function ChatRow({ id, selected, entry, onOpen, onMe
       onContextMenu={(event) => onMenu(id, event)}
     >
       <RowBody signal={<Signal name={facts.signal} />} title={chat.title} time={time}>
-        <span className="ag">{agent?.mark ?? chat.agent.slice(0, 2)}</span>
+        <span className="ag" aria-hidden="true">
+          {agent?.mark ?? chat.agent.slice(0, 2)}
+        </span>
         <span className={`ell ${facts.bad ? "dan" : ""}`}>{line}</span>
+        <span className="vh">
+          {[facts.word, agent?.title ?? chat.agent, chat.unread ? t("states.chat.unread") : ""]
+            .filter((part) => part && part !== line)
+            .join(", ")}
+        </span>
       </RowBody>
     </div>
   );
 });
-
-const spokenName = (parts: string[]) => [...new Set(parts.filter(Boolean))].join(", ");
 
 export function RowBody(props: {
   signal: ReactNode;

@@ -2,6 +2,7 @@ import type { TFunction } from "i18next";
 import { useCallback, useEffect, useMemo, useState, type MouseEvent } from "react";
 import { useTranslation } from "react-i18next";
 import "./sidebar.css";
+import { ResizeHandle } from "../app/ResizeHandle";
 import { openChat, openLayer, show, useView } from "../app/view";
 import { runCommand } from "../app/registry";
 import { groupChats, type Group } from "../chats/groups";
@@ -40,6 +41,7 @@ export function Sidebar() {
       <Waiting />
       <ChatList />
       <SidebarFoot />
+      <ResizeHandle which="sidebar" />
     </nav>
   );
 }
