@@ -38,17 +38,25 @@ type State = {
 const stored = (name: string, fallback: boolean) =>
   (localStorage.getItem(name) ?? String(fallback)) === "true";
 
+/** Where there is no room beside the conversation the inspector would cover it: it opens only when it is asked for. */
+const inspectorLiesOver = matchMedia("(max-width: 1179px)");
+
+inspectorLiesOver.addEventListener("change", ({ matches }) => {
+  useView.setState({ inspector: !matches && stored("berth.inspector", true) });
+});
+
 /** Local state of this window or tab; nothing here is shared between devices. */
 export const useView = create<State>(() => ({
   view: viewOfHash(location.hash) ?? { name: "chat", chat: undefined },
   layers: [],
   sidebar: stored("berth.sidebar", true),
-  inspector: stored("berth.inspector", true),
+  inspector: !inspectorLiesOver.matches && stored("berth.inspector", true),
 }));
 
 useView.subscribe((state) => {
   localStorage.setItem("berth.sidebar", String(state.sidebar));
-  localStorage.setItem("berth.inspector", String(state.inspector));
+  // What is chosen over a narrow view says nothing of a wide one.
+  if (!inspectorLiesOver.matches) localStorage.setItem("berth.inspector", String(state.inspector));
   const hash = hashOfView(state.view);
   if (location.hash !== hash) history.pushState(null, "", hash);
 });

@@ -89,7 +89,11 @@ function Editor({ chat, agent }: { chat: Chat; agent: Agent | undefined }) {
 
   const off = sendOff(draft, chat, t);
   const send = () => {
-    if (off !== undefined) return;
+    if (off !== undefined) {
+      // The key says nothing by itself why it did not send.
+      if (off !== t("composer.empty")) toast(off);
+      return;
+    }
     post({ chat: chat.id, ...takeDraft(chat.id) });
     field.current?.focus();
   };

@@ -55,7 +55,7 @@ function useFileSuggestions(chat: Chat, token: Token | undefined): Found {
   const { t } = useTranslation();
   const query = useSettled(token?.kind === "file" ? token.query : "", ASK_AFTER_MS);
   const wanted = token?.kind === "file";
-  const { data } = useQuery({
+  const { data, isPlaceholderData } = useQuery({
     queryKey: queryKeys.files(chat.id, query),
     enabled: wanted,
     // Files come and go while an agent works.
@@ -71,11 +71,13 @@ function useFileSuggestions(chat: Chat, token: Token | undefined): Found {
   if (!wanted || !data) return { list: [], note: undefined };
   // The answer to an older query may still stand: what does not fit any more is not offered.
   const named = data.files.map((file) => ({ ...file, name: file.path }));
-  const list = (token.query === query ? named : rank(named, token.query)).map((file): Suggestion => ({
-    value: `@${file.path}`,
-    label: file.path,
-    icon: file.dir ? "folder" : "file",
-  }));
+  const list = (token.query === query && !isPlaceholderData ? named : rank(named, token.query)).map(
+    (file): Suggestion => ({
+      value: `@${file.path}`,
+      label: file.path,
+      icon: file.dir ? "folder" : "file",
+    }),
+  );
   return {
     list,
     note:

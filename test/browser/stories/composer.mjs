@@ -55,7 +55,8 @@ export default {
     const { backend, chat, page } = await stage.demo();
     const file = (name) => ({ name, mimeType: "text/plain", buffer: Buffer.from("hello") });
     await page.setInputFiles(".comp input[type=file]", [file("a.txt"), file("b.txt")]);
-    await page.locator(".attached .att-chip", { hasText: "b.txt" }).waitFor();
+    await page.locator(".attached .att-chip:not(:has(.spin))", { hasText: "a.txt" }).waitFor();
+    await page.locator(".attached .att-chip:not(:has(.spin))", { hasText: "b.txt" }).waitFor();
     await page.locator(".attached .att-chip", { hasText: "a.txt" }).getByRole("button").click();
     await page.locator(".attached .att-chip", { hasText: "a.txt" }).waitFor({ state: "detached" });
     await say(page, "with a file");

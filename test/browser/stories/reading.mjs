@@ -84,6 +84,25 @@ export default {
     await page.locator(".vrow", { hasText: "Answer 10000" }).waitFor();
   },
 
+  "in the smallest window nothing lies over a request": async (stage) => {
+    const { page } = await stage.demo({ width: 1040, height: 680 });
+    await say(page, "/edit");
+    await page.locator(".req .acts").waitFor();
+    const covered = await page.evaluate(() =>
+      [...document.querySelectorAll(".req .acts .btn")].filter((button) => {
+        const box = button.getBoundingClientRect();
+        return box.width > 0 && !button.contains(document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2));
+      }).length,
+    );
+    assert.equal(covered, 0, "an answer is covered");
+    await page.keyboard.press("Alt+l");
+    await page.locator(".insp").waitFor();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.locator(".insp").waitFor();
+    await page.setViewportSize({ width: 1040, height: 680 });
+    await page.locator(".insp").waitFor({ state: "detached" });
+  },
+
   "a folded run opens in place, and its rows are named for a screen reader": async (stage) => {
     const { backend, chat, page } = await stage.demo();
     await say(page, "/read");
