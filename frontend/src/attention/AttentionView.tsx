@@ -36,10 +36,11 @@ export function AttentionView() {
   /** The chosen row takes the focus, so that the keys go on working. */
   const focusList = () =>
     requestAnimationFrame(() => root.current?.querySelector<HTMLElement>('[aria-selected="true"]')?.focus());
-  const some = list.length > 0;
+  const shown = current && keyOf(current);
   useEffect(() => {
-    if (some) focusList();
-  }, [some]);
+    // The row or button that had the focus went with its entry: the next one takes it.
+    if (shown && (document.activeElement ?? document.body) === document.body) focusList();
+  }, [shown]);
 
   const finish = (one: Attention, text: string) => {
     setDone((held) => [...held, { key: keyOf(one), title: one.text || one.title, text }].slice(-MAX_DONE));

@@ -10,6 +10,8 @@ import { platform } from "../app/platform";
 import { copyText } from "../ui/copy";
 import { toast } from "../ui/Toasts";
 import { Feed, type FeedState } from "./feed";
+import { Replay } from "./replay";
+import { takeFresh } from "./terminals";
 import { onThemeChange, terminalTheme } from "./theme";
 import { Typing } from "./typing";
 
@@ -27,18 +29,22 @@ type Props = {
   title: string;
   /** Shown: hidden screens keep what they show and do not ask for more. */
   active: boolean;
+  /** Its program runs: what has ended has no size to be told. */
+  running: boolean;
   handle: RefObject<ScreenHandle | undefined>;
   onState: (state: FeedState) => void;
   onGap: () => void;
 };
 
 /** The screen of one terminal. It follows the output from its beginning, as far as that is kept. */
-export function Screen({ id, title, active, handle, onState, onGap }: Props) {
+export function Screen({ id, title, active, running, handle, onState, onGap }: Props) {
   const { t } = useTranslation();
   const box = useRef<HTMLDivElement>(null);
   const told = useRef({ onState, onGap });
+  const live = useRef(running);
   useEffect(() => {
     told.current = { onState, onGap };
+    live.current = running;
   });
 
   useEffect(() => {
@@ -74,12 +80,16 @@ export function Screen({ id, title, active, handle, onState, onGap }: Props) {
       },
     );
     const encoder = new TextEncoder();
-    term.onData((data) => typing.type(encoder.encode(data)));
-    term.onBinary((data) => typing.type(Uint8Array.from(data, (char) => char.charCodeAt(0))));
+    const replay = new Replay(takeFresh(id));
+    const type = (bytes: Uint8Array) => {
+      if (live.current && !replay.active) typing.type(bytes);
+    };
+    term.onData((data) => type(encoder.encode(data)));
+    term.onBinary((data) => type(Uint8Array.from(data, (char) => char.charCodeAt(0))));
     term.attachCustomKeyEventHandler((event) => ownKeys(event, term));
 
-    const stopFollowing = follow(id, term, told);
-    const stopSizing = keepSize(id, element, term, fit);
+    const stopFollowing = follow(id, term, told, replay);
+    const stopSizing = keepSize(id, element, term, fit, () => live.current);
     const stopTheme = onThemeChange(() => {
       const next = terminalTheme();
       term.options.theme = next.theme;
@@ -110,7 +120,7 @@ export function Screen({ id, title, active, handle, onState, onGap }: Props) {
 
 type Told = RefObject<Pick<Props, "onState" | "onGap">>;
 
-function follow(id: string, term: XTerm, told: Told): () => void {
+function follow(id: string, term: XTerm, told: Told, replay: Replay): () => void {
   const feed = new Feed({
     read: (after) =>
       unwrap(
@@ -118,7 +128,10 @@ function follow(id: string, term: XTerm, told: Told): () => void {
           params: { path: { id }, query: { after, wait: WAIT_S } },
         }),
       ),
-    write: (bytes) => new Promise((resolve) => term.write(bytes, resolve)),
+    write: async (bytes) => {
+      await new Promise<void>((resolve) => term.write(bytes, resolve));
+      replay.shown(bytes.length);
+    },
     onGap: () => {
       term.reset();
       told.current.onGap();
@@ -135,12 +148,18 @@ function follow(id: string, term: XTerm, told: Told): () => void {
 }
 
 /** The program is told the size of the screen, once it rests. */
-function keepSize(id: string, element: HTMLElement, term: XTerm, fit: FitAddon): () => void {
+function keepSize(
+  id: string,
+  element: HTMLElement,
+  term: XTerm,
+  fit: FitAddon,
+  running: () => boolean,
+): () => void {
   let told = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tell = () => {
     const { cols: columns, rows } = term;
-    if (`${columns} ${rows}` === told || columns < 2) return;
+    if (!running() || `${columns} ${rows}` === told || columns < 2) return;
     told = `${columns} ${rows}`;
     void unwrap(
       api.POST("/api/v1/terminals/{id}/resize", { params: { path: { id } }, body: { columns, rows } }),

@@ -235,6 +235,7 @@ function Panel({ terminal, active, onAgain, onClose }: PanelProps) {
         id={terminal.id}
         title={titleOf(terminal, t("terminal.shell"))}
         active={active}
+        running={terminal.state === "running"}
         handle={screen}
         onState={change}
         onGap={() => setGap(true)}

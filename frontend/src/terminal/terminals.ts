@@ -18,8 +18,15 @@ export const useTerminals = () =>
 
 export const reloadTerminals = () => queryClient.invalidateQueries({ queryKey: KEY });
 
+// Opened by this page and not shown yet: what they ask the screen is asked for the first time.
+const fresh = new Set<string>();
+
+/** Whether a screen shows this terminal for the first time, from its first byte on. True once. */
+export const takeFresh = (id: string): boolean => fresh.delete(id);
+
 export async function openTerminal(wanted: NewTerminal): Promise<Terminal> {
   const terminal = await unwrap(api.POST("/api/v1/terminals", { body: wanted }));
+  fresh.add(terminal.id);
   queryClient.setQueryData<Terminal[]>(KEY, (held) => [...(held ?? []), terminal]);
   return terminal;
 }
