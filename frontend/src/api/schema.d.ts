@@ -4,3343 +4,3332 @@
  */
 
 export interface paths {
-  "/api/v1/agents": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The agents on this machine */
+        get: operations["list-agents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** The agents on this machine */
-    get: operations["list-agents"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/agents/{name}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/agents/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One agent */
+        get: operations["get-agent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** One agent */
-    get: operations["get-agent"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/agents/{name}/check": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/agents/{name}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look at an agent again */
+        post: operations["check-agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Look at an agent again */
-    post: operations["check-agent"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/agents/{name}/models": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/agents/{name}/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The models of an agent */
+        get: operations["list-models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** The models of an agent */
-    get: operations["list-models"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/attention": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What waits for the human */
+        get: operations["list-attention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** What waits for the human */
-    get: operations["list-attention"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All chats */
+        get: operations["list-chats"];
+        put?: never;
+        /** Begin a chat */
+        post: operations["create-chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** All chats */
-    get: operations["list-chats"];
-    put?: never;
-    /** Begin a chat */
-    post: operations["create-chat"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One chat */
+        get: operations["get-chat"];
+        put?: never;
+        post?: never;
+        /** Delete a chat and its timeline */
+        delete: operations["delete-chat"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a chat
+         * @description Absent fields stay as they are.
+         */
+        patch: operations["update-chat"];
+        trace?: never;
     };
-    /** One chat */
-    get: operations["get-chat"];
-    put?: never;
-    post?: never;
-    /** Delete a chat and its timeline */
-    delete: operations["delete-chat"];
-    options?: never;
-    head?: never;
-    /**
-     * Change a chat
-     * @description Absent fields stay as they are.
-     */
-    patch: operations["update-chat"];
-    trace?: never;
-  };
-  "/api/v1/chats/{id}/commands": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the agent offers after a slash */
+        get: operations["list-commands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** What the agent offers after a slash */
-    get: operations["list-commands"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats/{id}/draft": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What stands in the composer */
+        get: operations["get-draft"];
+        /** Keep what stands in the composer */
+        put: operations["set-draft"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** What stands in the composer */
-    get: operations["get-draft"];
-    /** Keep what stands in the composer */
-    put: operations["set-draft"];
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats/{id}/files": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Files of the chat's folder that match */
+        get: operations["find-files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Files of the chat's folder that match */
-    get: operations["find-files"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats/{id}/items": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page of the timeline
+         * @description Oldest first. Without before and after: the newest. Both name a seq, exclusive.
+         */
+        get: operations["list-items"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * A page of the timeline
-     * @description Oldest first. Without before and after: the newest. Both name a seq, exclusive.
-     */
-    get: operations["list-items"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats/{id}/queue": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The turns that wait */
+        get: operations["list-queue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** The turns that wait */
-    get: operations["list-queue"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats/{id}/queue/release": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}/queue/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let held turns go on */
+        post: operations["release-queue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Let held turns go on */
-    post: operations["release-queue"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats/{id}/read": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark items as seen, or the chat as unread */
+        post: operations["mark-chat-read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Mark items as seen, or the chat as unread */
-    post: operations["mark-chat-read"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats/{id}/requests": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the agent asks */
+        get: operations["list-requests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** What the agent asks */
-    get: operations["list-requests"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats/{id}/stop": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop the running turn and hold the queue */
+        post: operations["stop-chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Stop the running turn and hold the queue */
-    post: operations["stop-chat"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/chats/{id}/turns": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/chats/{id}/turns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message
+         * @description Answered once the turn is on disk. The same client_id again gives the same turn; with another body it is refused (409 client_id_reused).
+         */
+        post: operations["send-turn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Send a message
-     * @description Answered once the turn is on disk. The same client_id again gives the same turn; with another body it is refused (409 client_id_reused).
-     */
-    post: operations["send-turn"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/demo": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/demo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a chat with the demo agent in a sample folder */
+        post: operations["start-demo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Begin a chat with the demo agent in a sample folder */
-    post: operations["start-demo"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/files/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/files/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The bytes of a file
+         * @description Honours Range. Images that cannot carry script come inline, everything else as an attachment; nothing comes as a document of this origin.
+         */
+        get: operations["get-file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * The bytes of a file
-     * @description Honours Range. Images that cannot carry script come inline, everything else as an attachment; nothing comes as a document of this origin.
-     */
-    get: operations["get-file"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/folders": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/folders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a folder */
+        post: operations["create-folder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Make a folder */
-    post: operations["create-folder"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/folders/complete": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/folders/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Folders that begin with what was typed
+         * @description ~ is the home directory. Hidden folders come when the last part begins with a dot, or when asked for.
+         */
+        get: operations["complete-folder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Folders that begin with what was typed
-     * @description ~ is the home directory. Hidden folders come when the last part begins with a dot, or when asked for.
-     */
-    get: operations["complete-folder"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/health": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the backend is doing */
+        get: operations["get-health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** How the backend is doing */
-    get: operations["get-health"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/items/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/items/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One item, whole */
+        get: operations["get-item"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** One item, whole */
-    get: operations["get-item"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/openapi.json": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This description */
+        get: operations["get-openapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** This description */
-    get: operations["get-openapi"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/phrases": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/phrases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Saved phrases */
+        get: operations["list-phrases"];
+        put?: never;
+        /** Save a phrase */
+        post: operations["create-phrase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Saved phrases */
-    get: operations["list-phrases"];
-    put?: never;
-    /** Save a phrase */
-    post: operations["create-phrase"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/phrases/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/phrases/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Forget a phrase */
+        delete: operations["delete-phrase"];
+        options?: never;
+        head?: never;
+        /** Change a phrase or its place */
+        patch: operations["update-phrase"];
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    post?: never;
-    /** Forget a phrase */
-    delete: operations["delete-phrase"];
-    options?: never;
-    head?: never;
-    /** Change a phrase or its place */
-    patch: operations["update-phrase"];
-    trace?: never;
-  };
-  "/api/v1/processes": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The running children of Berth */
+        get: operations["list-processes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** The running children of Berth */
-    get: operations["list-processes"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/queue/{row}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/queue/{row}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take a turn out of the queue */
+        delete: operations["remove-queued"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    post?: never;
-    /** Take a turn out of the queue */
-    delete: operations["remove-queued"];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/requests/{id}/answer": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/requests/{id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer an approval or question
+         * @description A second answer is 409 already_answered and names the first as winner.
+         */
+        post: operations["answer-request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Answer an approval or question
-     * @description A second answer is 409 already_answered and names the first as winner.
-     */
-    post: operations["answer-request"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/settings": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All settings */
+        get: operations["get-settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change settings
+         * @description Absent fields stay as they are; one wrong field changes nothing.
+         */
+        patch: operations["update-settings"];
+        trace?: never;
     };
-    /** All settings */
-    get: operations["get-settings"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    /**
-     * Change settings
-     * @description Absent fields stay as they are; one wrong field changes nothing.
-     */
-    patch: operations["update-settings"];
-    trace?: never;
-  };
-  "/api/v1/stream": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wait for what happened
+         * @description A long poll. Chat summaries, turns and settings always come; items and deltas of the chats named.
+         */
+        get: operations["poll-stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Wait for what happened
-     * @description A long poll. Chat summaries, turns and settings always come; items and deltas of the chats named.
-     */
-    get: operations["poll-stream"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/stream/tickets": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/stream/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A ticket for a WebSocket
+         * @description Single use, within 30 seconds.
+         */
+        post: operations["create-ticket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * A ticket for a WebSocket
-     * @description Single use, within 30 seconds.
-     */
-    post: operations["create-ticket"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/stream/ws": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/stream/ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same batches over a WebSocket
+         * @description Each text frame is a batch. The client may send {"chats": [ids]} to follow others.
+         */
+        get: operations["open-stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * The same batches over a WebSocket
-     * @description Each text frame is a batch. The client may send {"chats": [ids]} to follow others.
-     */
-    get: operations["open-stream"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/terminals": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/terminals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open terminals */
+        get: operations["list-terminals"];
+        put?: never;
+        /** Run a command in a terminal */
+        post: operations["open-terminal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Open terminals */
-    get: operations["list-terminals"];
-    put?: never;
-    /** Run a command in a terminal */
-    post: operations["open-terminal"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/terminals/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/terminals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a terminal */
+        delete: operations["close-terminal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    post?: never;
-    /** End a terminal */
-    delete: operations["close-terminal"];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/terminals/{id}/input": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/terminals/{id}/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Type into a terminal */
+        post: operations["write-terminal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Type into a terminal */
-    post: operations["write-terminal"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/terminals/{id}/output": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/terminals/{id}/output": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a terminal wrote */
+        get: operations["read-terminal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** What a terminal wrote */
-    get: operations["read-terminal"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/terminals/{id}/resize": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/terminals/{id}/resize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tell a terminal its size */
+        post: operations["resize-terminal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Tell a terminal its size */
-    post: operations["resize-terminal"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/terminals/{id}/ws": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/terminals/{id}/ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A terminal over a WebSocket
+         * @description Binary frames are raw bytes both ways. Text frames from the client are {"columns", "rows"}; from the server {"after", "next"} before each piece that does not follow the last, and {"ended": true} at the end.
+         */
+        get: operations["attach-terminal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * A terminal over a WebSocket
-     * @description Binary frames are raw bytes both ways. Text frames from the client are {"columns", "rows"}; from the server {"after", "next"} before each piece that does not follow the last, and {"ended": true} at the end.
-     */
-    get: operations["attach-terminal"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/uploads": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Announce a file */
+        post: operations["create-upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Announce a file */
-    post: operations["create-upload"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/uploads/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/uploads/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far an upload has come */
+        get: operations["get-upload"];
+        /**
+         * Send the next piece of a file
+         * @description The body is octets, at most 8 MiB, and begins at offset, which must be what was received so far; else 409 conflict: ask again how far the upload has come. The file is whole once its announced size is reached.
+         */
+        put: operations["append-upload"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** How far an upload has come */
-    get: operations["get-upload"];
-    /**
-     * Send the next piece of a file
-     * @description The body is octets, at most 8 MiB, and begins at offset, which must be what was received so far; else 409 conflict: ask again how far the upload has come. The file is whole once its announced size is reached.
-     */
-    put: operations["append-upload"];
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/v1/window/focus": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/v1/window/focus": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring the native window forward
+         * @description A second start of the window asks this of the first. 409 `no_window` when this backend has none.
+         */
+        post: operations["focus-window"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Bring the native window forward
-     * @description A second start of the window asks this of the first. 409 `no_window` when this backend has none.
-     */
-    post: operations["focus-window"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
-  schemas: {
-    Accepted: {
-      /**
-       * Format: int64
-       * @description Place in the queue, from 1.
-       */
-      position?: number;
-      state: string;
-      turn: string;
-    };
-    Admission: {
-      /** @description What to do, for the user. */
-      detail?: string;
-      /**
-       * @description Why it is closed.
-       * @enum {string}
-       */
-      reason?: "damaged" | "disk_full" | "closing";
-      /** @enum {string} */
-      state: "open" | "closed";
-    };
-    Agent: {
-      /** @description Who is signed in, if the agent says so locally. */
-      account?: string;
-      capabilities: components["schemas"]["Capabilities"];
-      /** Format: date-time */
-      checked_at: string;
-      demo?: boolean;
-      /** @description The machine's own last line. */
-      detail?: string;
-      executable?: string;
-      /** @description Program and arguments. */
-      install?: string[];
-      /** @description Program and arguments. */
-      login?: string[];
-      /** @description Two letters for lists. */
-      mark: string;
-      /** @description What is wrong, in one sentence. */
-      message?: string;
-      models: components["schemas"]["Model"][];
-      /** @description Permission modes that this agent honours. */
-      modes: string[];
-      name: string;
-      /** @enum {string} */
-      status: "ready" | "missing" | "signed_out" | "too_old" | "broken" | "unknown";
-      /** @description Claude Code, Codex, … */
-      title: string;
-      /** @description Program and arguments. */
-      update?: string[];
-      version?: string;
-    };
-    AgentList: {
-      agents: components["schemas"]["Agent"][];
-    };
-    AgentSettings: {
-      effort?: string;
-      /** @description NAME=value, added to its environment. */
-      env?: string[];
-      /** @description Absolute path; without it, the agent is looked for. */
-      executable?: string;
-      /** @description Not offered for new chats. */
-      hidden?: boolean;
-      model?: string;
-      /** @enum {string} */
-      permissions?: "ask" | "accept-edits" | "plan" | "full";
-    };
-    Attachment: {
-      /** @description Id of the file; GET files/{id} gives its bytes. */
-      file: string;
-      name: string;
-      /**
-       * Format: int64
-       * @description Bytes.
-       */
-      size: number;
-      /** @description Media type. */
-      type: string;
-    };
-    Attention: {
-      agent: string;
-      /** Format: date-time */
-      at: string;
-      chat: string;
-      item?: string;
-      /** @enum {string} */
-      kind: "approval" | "question" | "failed" | "held" | "uncertain" | "fenced" | "finished";
-      request?: string;
-      /** @description What is asked, or what happened. */
-      text: string;
-      /** @description Of the chat. */
-      title: string;
-      turn?: string;
-    };
-    AttentionList: {
-      /** @description Oldest first. */
-      attention: components["schemas"]["Attention"][];
-    };
-    BackgroundTask: {
-      id: string;
-      /** @description subagent, shell. */
-      kind: string;
-      /** @description running, completed, failed, stopped. */
-      status: string;
-      title: string;
-    };
-    Batch: {
-      deltas: components["schemas"]["Delta"][];
-      /** @description Changes when a database is restored: fetch again. */
-      epoch: string;
-      events: components["schemas"]["Event"][];
-      /** @description The chats whose items come from here on; in the first batch after chats were added. */
-      follows?: string[];
-      items: components["schemas"]["Item"][];
-      /** @description Cursor for the next request, <epoch>.<id>. */
-      next: string;
-      /**
-       * @description Fetch again, and why.
-       * @enum {string}
-       */
-      reset?: "epoch" | "too_slow" | "unknown_client";
-    };
-    Body: {
-      artifact?: components["schemas"]["File"];
-      attachments?: components["schemas"]["Attachment"][];
-      commentary?: boolean;
-      ext?: unknown;
-      /** @description Of diff: what changed, file by file. */
-      files?: components["schemas"]["FileDiff"][];
-      notice?: components["schemas"]["NoticeFact"];
-      plan?: components["schemas"]["PlanEntry"][];
-      /** @description Of approval and question. */
-      request?: components["schemas"]["Request"];
-      text?: string;
-      tool?: components["schemas"]["Tool"];
-    };
-    Capabilities: {
-      approvals: boolean;
-      commands: boolean;
-      cost: boolean;
-      effort_per_turn: boolean;
-      files: boolean;
-      fork: boolean;
-      images: boolean;
-      instructions: boolean;
-      interrupt: boolean;
-      model_per_turn: boolean;
-      plans: boolean;
-      questions: boolean;
-      resume: boolean;
-      steer: boolean;
-      subagents: boolean;
-      thinking: boolean;
-      usage: boolean;
-    };
-    Chat: {
-      agent: string;
-      archived?: boolean;
-      /** @description What the agent goes on with outside its turn. */
-      background?: components["schemas"]["BackgroundTask"][];
-      /** @description The agent's own conversation id. */
-      conversation?: string;
-      /** Format: date-time */
-      created_at: string;
-      cwd: string;
-      /** @description The bytes of cwd, where it is not UTF-8; base64. */
-      cwd_raw?: string;
-      effort?: string;
-      /** @description The user's own folder in the sidebar; without one, chats are grouped by cwd. */
-      folder?: string;
-      /**
-       * Format: int64
-       * @description Rows of the queue that wait for a release.
-       */
-      held: number;
-      id: string;
-      instructions?: string;
-      /** @description What happened last, for lists. */
-      last_line?: string;
-      /**
-       * Format: int64
-       * @description Seq of the newest item that counts for unread.
-       */
-      last_seq: number;
-      model?: string;
-      /** @enum {string} */
-      permissions: "ask" | "accept-edits" | "plan" | "full";
-      pinned?: boolean;
-      /**
-       * Format: double
-       * @description Order within its group, least first.
-       */
-      position: number;
-      /**
-       * Format: int64
-       * @description Rows in the queue.
-       */
-      queued: number;
-      /**
-       * Format: int64
-       * @description Items up to this seq were seen.
-       */
-      read_seq: number;
-      /** @description Why fenced or dead. */
-      reason?: string;
-      root_bypass?: boolean;
-      /** @enum {string} */
-      state: "not_loaded" | "idle" | "running" | "awaiting_input" | "fenced" | "dead";
-      title: string;
-      /** @description The turn that runs, or else the last one. */
-      turn?: components["schemas"]["Turn"];
-      unread?: boolean;
-      /** Format: date-time */
-      updated_at: string;
-      usage?: components["schemas"]["Usage"];
-      /** @description Requests that wait for the human, oldest first. */
-      waiting?: components["schemas"]["Waiting"][];
-    };
-    ChatChange: {
-      /** @description Only before the first turn. */
-      agent?: string;
-      archived?: boolean;
-      cwd?: string;
-      /** @description Goes before cwd: the bytes of a path that is not UTF-8, base64. */
-      cwd_raw?: string;
-      effort?: string;
-      folder?: string;
-      instructions?: string;
-      model?: string;
-      /** @description The next message begins a new conversation with the agent; the timeline stays. */
-      new_conversation?: boolean;
-      /** @enum {string} */
-      permissions?: "ask" | "accept-edits" | "plan" | "full";
-      pinned?: boolean;
-      /** Format: double */
-      position?: number;
-      root_bypass?: boolean;
-      title?: string;
-    };
-    ChatList: {
-      chats: components["schemas"]["Chat"][];
-    };
-    Choice: {
-      label: string;
-      note?: string;
-      value: string;
-    };
-    Command: {
-      description?: string;
-      /** @description What may follow. */
-      hint?: string;
-      /** @description command or skill. */
-      kind?: string;
-      /** @description Without the slash. */
-      name: string;
-    };
-    CommandList: {
-      commands: components["schemas"]["Command"][];
-    };
-    Delta: {
-      item: string;
-      /**
-       * Format: int64
-       * @description Length of the text before, in UTF-16 units as JavaScript counts them. A delta that does not fit is dropped.
-       */
-      offset: number;
-      /** Format: int64 */
-      revision: number;
-      text: string;
-    };
-    Draft: {
-      attachments?: components["schemas"]["Attachment"][];
-      text: string;
-    };
-    Event: {
-      /** Format: date-time */
-      at: string;
-      body: unknown;
-      chat?: string;
-      /**
-       * Format: int64
-       * @description Global cursor; never reused.
-       */
-      id: number;
-      item?: string;
-      /**
-       * Format: int64
-       * @description Number within the chat; never reused.
-       */
-      seq?: number;
-      turn?: string;
-      type: string;
-    };
-    FieldError: {
-      /** @description Such as body.cwd, query.limit or path.id. */
-      location: string;
-      message: string;
-    };
-    File: {
-      /**
-       * Format: int64
-       * @description Pixels, of an image.
-       */
-      height?: number;
-      id: string;
-      name: string;
-      /**
-       * Format: int64
-       * @description Bytes.
-       */
-      size: number;
-      /** @description Media type. */
-      type: string;
-      /**
-       * Format: int64
-       * @description Pixels, of an image: the view keeps its room before it loads.
-       */
-      width?: number;
-    };
-    FileDiff: {
-      /**
-       * Format: int64
-       * @description Lines.
-       */
-      added: number;
-      /** @enum {string} */
-      change: "added" | "modified" | "deleted" | "renamed";
-      /** @description Of a rename. */
-      old_path?: string;
-      /** @description Why there is no patch: binary, too_large. */
-      omitted?: string;
-      /** @description Unified hunks; absent when binary or too large. */
-      patch?: string;
-      path: string;
-      /**
-       * Format: int64
-       * @description Lines.
-       */
-      removed: number;
-    };
-    Folder: {
-      name: string;
-      /** @description Absolute. */
-      path: string;
-      /** @description The bytes of the path, where it is not UTF-8; base64. */
-      path_raw?: string;
-      /** @description A git repository. */
-      repo?: boolean;
-    };
-    Folders: {
-      /** @description What was typed is itself a folder. */
-      exists: boolean;
-      folders: components["schemas"]["Folder"][];
-      /** @description What was typed, made absolute. */
-      path: string;
-      /** @description The bytes of the path, where it is not UTF-8; base64. */
-      path_raw?: string;
-      /** @description There are more. */
-      truncated?: boolean;
-    };
-    FoundFiles: {
-      files: components["schemas"]["WorkspaceFile"][];
-      /** @description The workspace is larger than what was looked at. */
-      truncated?: boolean;
-    };
-    GivenAnswer: {
-      answers?: {
-        [key: string]: string[];
-      };
-      option?: string;
-      reason?: string;
-    };
-    Health: {
-      admission: components["schemas"]["Admission"];
-      arch: string;
-      /** @description Of the event log; changes when a backup is restored. */
-      epoch: string;
-      /** @description The user's home directory. */
-      home: string;
-      /** @enum {string} */
-      os: "linux" | "darwin" | "windows";
-      /** Format: int64 */
-      pid: number;
-      /** @description Whether this backend runs as root. Agents with full access then need a chat's root_bypass. */
-      root: boolean;
-      /** Format: date-time */
-      started_at: string;
-      /** @description The state directory. */
-      state: string;
-      version: string;
-      /** @description Whether this backend has a native window. */
-      window: boolean;
-    };
-    Item: {
-      /** Format: date-time */
-      at: string;
-      body: components["schemas"]["Body"];
-      chat: string;
-      id: string;
-      kind: string;
-      /** @description The item (a sub-agent's tool call) inside which this one happened. */
-      parent?: string;
-      provider_id?: string;
-      /**
-       * Format: int64
-       * @description Grows with every change of this item.
-       */
-      revision: number;
-      /**
-       * Format: int64
-       * @description Place in the chat; never reused.
-       */
-      seq: number;
-      status: string;
-      /** @description One line for lists. */
-      summary: string;
-      turn?: string;
-    };
-    ItemPage: {
-      has_after: boolean;
-      has_before: boolean;
-      items: components["schemas"]["Item"][];
-    };
-    Location: {
-      /** Format: int64 */
-      line?: number;
-      path: string;
-    };
-    Model: {
-      default_effort?: string;
-      /** @description Reasoning efforts, least first. */
-      efforts?: string[];
-      label: string;
-      /** @description Why it cannot be chosen. */
-      locked?: string;
-      note?: string;
-      value: string;
-    };
-    ModelList: {
-      /** @description The first is the agent's own default. */
-      models: components["schemas"]["Model"][];
-    };
-    NewChat: {
-      agent: string;
-      /** @description Absolute path of a folder that exists; ~ is expanded. */
-      cwd: string;
-      /** @description Goes before cwd: the bytes of a path that is not UTF-8, base64. */
-      cwd_raw?: string;
-      effort?: string;
-      folder?: string;
-      instructions?: string;
-      model?: string;
-      /** @enum {string} */
-      permissions?: "ask" | "accept-edits" | "plan" | "full";
-      root_bypass?: boolean;
-      title?: string;
-    };
-    NewFolder: {
-      /** @description Absolute; its parent exists. ~ is the home directory. */
-      path: string;
-      /** @description Goes before path: the bytes of a path that is not UTF-8, base64. */
-      path_raw?: string;
-    };
-    NewPhrase: {
-      text: string;
-    };
-    NewTerminal: {
-      /**
-       * Format: int64
-       * @default 80
-       */
-      columns: number;
-      /** @description Program and arguments; without it, the user's shell. */
-      command?: string[];
-      /** @description Absolute path of a folder; without it, the home directory. */
-      cwd?: string;
-      /**
-       * Format: int64
-       * @default 24
-       */
-      rows: number;
-      title?: string;
-    };
-    NewTurn: {
-      /** @description Ids of uploaded files. */
-      attachments?: string[];
-      /** @description Made by the client; the same id again gives the same turn. */
-      client_id: string;
-      effort?: string;
-      model?: string;
-      /** @enum {string} */
-      permissions?: "ask" | "accept-edits" | "plan" | "full";
-      text: string;
-    };
-    NewUpload: {
-      /** @description File name; folders before it are dropped. */
-      name: string;
-      /**
-       * Format: int64
-       * @description Bytes.
-       */
-      size: number;
-      /** @description Media type; without it, told by the name. */
-      type?: string;
-    };
-    NoticeFact: {
-      /** @description A way on the view can offer: sign_in, install, send_again, open_settings. */
-      action?: string;
-      /** @description Stable, for example rate_limited, turn_failed, agent_ended. */
-      code: string;
-      /** @description The machine's own last line, unchanged. */
-      detail?: string;
-      /** @enum {string} */
-      level: "info" | "warning" | "error";
-    };
-    Option: {
-      id: string;
-      kind: string;
-      label: string;
-      /** @description A reason may be given, and reaches the agent. */
-      reason?: boolean;
-    };
-    Phrase: {
-      id: string;
-      /**
-       * Format: double
-       * @description Order, least first.
-       */
-      position: number;
-      text: string;
-    };
-    PhraseChange: {
-      /** Format: double */
-      position?: number;
-      text?: string;
-    };
-    PhraseList: {
-      phrases: components["schemas"]["Phrase"][];
-    };
-    PlanEntry: {
-      priority?: string;
-      status: string;
-      text: string;
-    };
-    Problem: {
-      /** @description A way on the view can offer: sign_in, install, open_settings. */
-      action?: string;
-      /** @description Stable; texts are for people and may change. */
-      code: string;
-      /** @description For the user, in one or two sentences. */
-      detail: string;
-      /** @description What was wrong with the input, field by field. */
-      errors?: components["schemas"]["FieldError"][];
-      /** Format: int64 */
-      status: number;
-      /** @description The HTTP status in words. */
-      title: string;
-      /** @description The answer that was given before. */
-      winner?: components["schemas"]["RequestAnswer"];
-    };
-    Process: {
-      /** @description Chat it works for. */
-      chat?: string;
-      executable: string;
-      execution?: string;
-      id: string;
-      /** @description For people: claude, git. */
-      label: string;
-      /**
-       * Format: int64
-       * @description Resident, of the process itself; absent when unknown.
-       */
-      memory_bytes?: number;
-      /** Format: int64 */
-      pid: number;
-      /** Format: date-time */
-      started_at: string;
-    };
-    ProcessList: {
-      /** @description Oldest first. */
-      processes: components["schemas"]["Process"][];
-    };
-    QuestionField: {
-      choices?: components["schemas"]["Choice"][];
-      free_text?: boolean;
-      header?: string;
-      id: string;
-      multiple?: boolean;
-      secret?: boolean;
-      text: string;
-    };
-    ReadMark: {
-      /**
-       * Format: int64
-       * @description Items up to this one were seen.
-       */
-      seq?: number;
-      /** @description Mark the chat unread by hand. */
-      unread?: boolean;
-    };
-    Release: {
-      /** @description Only this one; without it, all. */
-      turn?: string;
-    };
-    Request: {
-      answer?: components["schemas"]["RequestAnswer"];
-      /**
-       * Format: date-time
-       * @description When the agent goes on without an answer.
-       */
-      auto_resolve_at?: string;
-      command?: string;
-      cwd?: string;
-      files?: components["schemas"]["FileDiff"][];
-      /** @description Network target, where that is what is asked. */
-      host?: string;
-      /** @description For POST requests/{id}/answer. */
-      id: string;
-      input?: unknown;
-      /** @description Of an approval. */
-      options?: components["schemas"]["Option"][];
-      /** @description Of a question. */
-      questions?: components["schemas"]["QuestionField"][];
-      /** @description The agent's own words. */
-      reason?: string;
-      title: string;
-      /** @description Item of the tool call that waits. */
-      tool?: string;
-      tool_kind?: string;
-    };
-    RequestAnswer: {
-      answers?: {
-        [key: string]: string[];
-      };
-      /** Format: date-time */
-      at: string;
-      /** @description Who answered: owner, or the name of a device. */
-      by?: string;
-      option?: string;
-      /** @enum {string} */
-      outcome: "answered" | "cancelled" | "withdrawn";
-      reason?: string;
-    };
-    RequestList: {
-      /** @description The items of kind approval and question, oldest first. */
-      requests: components["schemas"]["Item"][];
-    };
-    Settings: {
-      /** @description By name of the agent. */
-      agents: {
-        [key: string]: components["schemas"]["AgentSettings"];
-      };
-      /** @enum {string} */
-      contrast: "system" | "normal" | "more";
-      /** @description For new chats; empty: the one used last. */
-      default_agent: string;
-      /** @enum {string} */
-      default_permissions: "ask" | "accept-edits" | "plan" | "full";
-      /** @enum {string} */
-      density: "auto" | "regular" | "compact" | "touch";
-      /** @description Let the window draw with the graphics card; from the next start. */
-      gpu: boolean;
-      /**
-       * Format: int64
-       * @description How long an idle agent process is kept.
-       */
-      idle_minutes: number;
-      /** @description Keep the agents' protocol lines for the debug view. */
-      keep_raw: boolean;
-      /** @enum {string} */
-      language: "auto" | "en" | "zh-CN";
-      /** @description Single letters answer a request that has the focus. */
-      letter_keys: boolean;
-      /**
-       * @description all also tells of turns that ended.
-       * @enum {string}
-       */
-      notify: "off" | "needs_you" | "all";
-      /** @description Show what is asked or answered in a notification. */
-      notify_text: boolean;
-      /** @description The first start was worked through. */
-      onboarded: boolean;
-      /**
-       * Format: double
-       * @description Percent.
-       */
-      text_size: number;
-      /** @enum {string} */
-      theme: "system" | "light" | "dark";
-    };
-    SettingsChange: {
-      /** @description Replaces the settings of each agent named; {} takes them away. */
-      agents?: {
-        [key: string]: components["schemas"]["AgentSettings"];
-      };
-      /** @enum {string} */
-      contrast?: "system" | "normal" | "more";
-      default_agent?: string;
-      /** @enum {string} */
-      default_permissions?: "ask" | "accept-edits" | "plan" | "full";
-      /** @enum {string} */
-      density?: "auto" | "regular" | "compact" | "touch";
-      gpu?: boolean;
-      /** Format: int64 */
-      idle_minutes?: number;
-      keep_raw?: boolean;
-      /** @enum {string} */
-      language?: "auto" | "en" | "zh-CN";
-      letter_keys?: boolean;
-      /** @enum {string} */
-      notify?: "off" | "needs_you" | "all";
-      notify_text?: boolean;
-      onboarded?: boolean;
-      /** Format: double */
-      text_size?: number;
-      /** @enum {string} */
-      theme?: "system" | "light" | "dark";
-    };
-    StopResult: {
-      /**
-       * Format: int64
-       * @description Rows of the queue that wait for a release.
-       */
-      held: number;
-      /** @enum {string} */
-      state: "stopped" | "idle" | "stopping" | "fenced";
-      turn?: string;
-      /** @description What is not proven gone. */
-      unconfirmed?: string[];
-    };
-    Terminal: {
-      /** Format: int64 */
-      columns: number;
-      command: string[];
-      cwd: string;
-      /**
-       * Format: int64
-       * @description Once ended, where it is known.
-       */
-      exit_code?: number;
-      id: string;
-      /** Format: int64 */
-      rows: number;
-      /** Format: date-time */
-      started_at: string;
-      /** @enum {string} */
-      state: "running" | "ended";
-      title: string;
-    };
-    TerminalInput: {
-      /** @description Raw bytes, base64; at most 256 KiB. */
-      data: string;
-    };
-    TerminalList: {
-      terminals: components["schemas"]["Terminal"][];
-    };
-    TerminalOutput: {
-      /**
-       * Format: int64
-       * @description Position of the first byte; later than asked when older bytes were dropped.
-       */
-      after: number;
-      /** @description Raw bytes, base64. */
-      data: string;
-      /** @description Nothing will follow. */
-      ended: boolean;
-      /**
-       * Format: int64
-       * @description Position for the next request.
-       */
-      next: number;
-    };
-    TerminalSize: {
-      /** Format: int64 */
-      columns: number;
-      /** Format: int64 */
-      rows: number;
-    };
-    TicketReply: {
-      /** Format: date-time */
-      expires_at: string;
-      /** @description Good for one WebSocket, as subprotocol berth.ticket.<ticket> beside berth.v1. */
-      ticket: string;
-    };
-    Tool: {
-      /** @description Goes on after its turn. */
-      background?: boolean;
-      /** Format: date-time */
-      ended_at?: string;
-      error?: string;
-      /** Format: int64 */
-      exit_code?: number;
-      /** @description What an edit changes. */
-      files?: components["schemas"]["FileDiff"][];
-      images?: components["schemas"]["File"][];
-      input?: unknown;
-      kind: string;
-      locations?: components["schemas"]["Location"][];
-      /** @description The agent's own name of the tool. */
-      name: string;
-      output?: string;
-      /**
-       * Format: int64
-       * @description True size of the output.
-       */
-      output_bytes?: number;
-      /** @description File with the whole output, where it was shortened. */
-      output_file?: string;
-      /** Format: date-time */
-      started_at?: string;
-      /** @description What it works on: a path, a command, a query. */
-      title: string;
-    };
-    Turn: {
-      attachments?: components["schemas"]["Attachment"][];
-      chat: string;
-      client_id: string;
-      /** Format: date-time */
-      created_at: string;
-      effort?: string;
-      /** Format: date-time */
-      ended_at?: string;
-      error?: components["schemas"]["TurnError"];
-      id: string;
-      model?: string;
-      permissions?: string;
-      /**
-       * Format: int64
-       * @description Place in the queue, from 1.
-       */
-      position?: number;
-      /** @description Why held, stopped or interrupted: a stable word. */
-      reason?: string;
-      /** Format: date-time */
-      started_at?: string;
-      /** @enum {string} */
-      state:
-        | "queued"
-        | "held"
-        | "starting"
-        | "running"
-        | "awaiting_input"
-        | "stopping"
-        | "uncertain"
-        | "completed"
-        | "failed"
-        | "stopped"
-        | "interrupted";
-      text: string;
-    };
-    TurnError: {
-      action?: string;
-      code: string;
-      /** @description The machine's own last line. */
-      detail?: string;
-      /** Format: date-time */
-      retry_at?: string;
-      text: string;
-    };
-    TurnList: {
-      /** @description In the order in which they run. */
-      turns: components["schemas"]["Turn"][];
-    };
-    Upload: {
-      complete: boolean;
-      /**
-       * Format: int64
-       * @description Pixels, of an image.
-       */
-      height?: number;
-      id: string;
-      name: string;
-      /**
-       * Format: int64
-       * @description Bytes so far; the next piece begins here.
-       */
-      received: number;
-      /**
-       * Format: int64
-       * @description Bytes.
-       */
-      size: number;
-      /** @description Media type. */
-      type: string;
-      /**
-       * Format: int64
-       * @description Pixels, of an image: the view keeps its room before it loads.
-       */
-      width?: number;
-    };
-    Usage: {
-      /** Format: int64 */
-      cached_tokens?: number;
-      /** Format: int64 */
-      context_tokens?: number;
-      /** Format: int64 */
-      context_window?: number;
-      /**
-       * Format: double
-       * @description As stated by the agent, of this conversation.
-       */
-      cost_usd?: number;
-      /**
-       * Format: int64
-       * @description Not from a cache.
-       */
-      input_tokens?: number;
-      /** @description The model that really answered. */
-      model?: string;
-      /** Format: int64 */
-      output_tokens?: number;
-    };
-    Waiting: {
-      /** Format: date-time */
-      at: string;
-      item: string;
-      kind: string;
-      request: string;
-      title: string;
-    };
-    WindowFocus: {
-      /** @description What to open in it. */
-      link?: string;
-    };
-    WorkspaceFile: {
-      dir?: boolean;
-      /** @description Relative to the workspace, with slashes. */
-      path: string;
-      /** @description The bytes of the path, where it is not UTF-8; base64. */
-      path_raw?: string;
-    };
-  };
-  responses: never;
-  parameters: never;
-  requestBodies: never;
-  headers: never;
-  pathItems: never;
+    schemas: {
+        Accepted: {
+            /**
+             * Format: int64
+             * @description Place in the queue, from 1.
+             */
+            position?: number;
+            state: string;
+            turn: string;
+        };
+        Admission: {
+            /** @description What to do, for the user. */
+            detail?: string;
+            /**
+             * @description Why it is closed.
+             * @enum {string}
+             */
+            reason?: "damaged" | "disk_full" | "closing";
+            /** @enum {string} */
+            state: "open" | "closed";
+        };
+        Agent: {
+            /** @description Who is signed in, if the agent says so locally. */
+            account?: string;
+            capabilities: components["schemas"]["Capabilities"];
+            /** Format: date-time */
+            checked_at: string;
+            demo?: boolean;
+            /** @description The machine's own last line. */
+            detail?: string;
+            executable?: string;
+            /** @description Program and arguments. */
+            install?: string[];
+            /** @description Program and arguments. */
+            login?: string[];
+            /** @description Two letters for lists. */
+            mark: string;
+            /** @description What is wrong, in one sentence. */
+            message?: string;
+            models: components["schemas"]["Model"][];
+            /** @description Permission modes that this agent honours. */
+            modes: string[];
+            name: string;
+            /** @enum {string} */
+            status: "ready" | "missing" | "signed_out" | "too_old" | "broken" | "unknown";
+            /** @description Claude Code, Codex, … */
+            title: string;
+            /** @description Program and arguments. */
+            update?: string[];
+            version?: string;
+        };
+        AgentList: {
+            agents: components["schemas"]["Agent"][];
+        };
+        AgentSettings: {
+            effort?: string;
+            /** @description NAME=value, added to its environment. */
+            env?: string[];
+            /** @description Absolute path; without it, the agent is looked for. */
+            executable?: string;
+            /** @description Not offered for new chats. */
+            hidden?: boolean;
+            model?: string;
+            /** @enum {string} */
+            permissions?: "ask" | "accept-edits" | "plan" | "full";
+        };
+        Attachment: {
+            /** @description Id of the file; GET files/{id} gives its bytes. */
+            file: string;
+            name: string;
+            /**
+             * Format: int64
+             * @description Bytes.
+             */
+            size: number;
+            /** @description Media type. */
+            type: string;
+        };
+        Attention: {
+            agent: string;
+            /** Format: date-time */
+            at: string;
+            chat: string;
+            item?: string;
+            /** @enum {string} */
+            kind: "approval" | "question" | "failed" | "held" | "uncertain" | "fenced" | "finished";
+            request?: string;
+            /** @description What is asked, or what happened. */
+            text: string;
+            /** @description Of the chat. */
+            title: string;
+            turn?: string;
+        };
+        AttentionList: {
+            /** @description Oldest first. */
+            attention: components["schemas"]["Attention"][];
+        };
+        BackgroundTask: {
+            id: string;
+            /** @description subagent, shell. */
+            kind: string;
+            /** @description running, completed, failed, stopped. */
+            status: string;
+            title: string;
+        };
+        Batch: {
+            deltas: components["schemas"]["Delta"][];
+            /** @description Changes when a database is restored: fetch again. */
+            epoch: string;
+            events: components["schemas"]["Event"][];
+            /** @description The chats whose items come from here on; in the first batch after chats were added. */
+            follows?: string[];
+            items: components["schemas"]["Item"][];
+            /** @description Cursor for the next request, <epoch>.<id>. */
+            next: string;
+            /**
+             * @description Fetch again, and why.
+             * @enum {string}
+             */
+            reset?: "epoch" | "too_slow" | "unknown_client";
+        };
+        Body: {
+            artifact?: components["schemas"]["File"];
+            attachments?: components["schemas"]["Attachment"][];
+            commentary?: boolean;
+            ext?: unknown;
+            /** @description Of diff: what changed, file by file. */
+            files?: components["schemas"]["FileDiff"][];
+            notice?: components["schemas"]["NoticeFact"];
+            plan?: components["schemas"]["PlanEntry"][];
+            /** @description Of approval and question. */
+            request?: components["schemas"]["Request"];
+            text?: string;
+            tool?: components["schemas"]["Tool"];
+        };
+        Capabilities: {
+            approvals: boolean;
+            commands: boolean;
+            cost: boolean;
+            effort_per_turn: boolean;
+            files: boolean;
+            fork: boolean;
+            images: boolean;
+            instructions: boolean;
+            interrupt: boolean;
+            model_per_turn: boolean;
+            plans: boolean;
+            questions: boolean;
+            resume: boolean;
+            steer: boolean;
+            subagents: boolean;
+            thinking: boolean;
+            usage: boolean;
+        };
+        Chat: {
+            agent: string;
+            archived?: boolean;
+            /** @description What the agent goes on with outside its turn. */
+            background?: components["schemas"]["BackgroundTask"][];
+            /** @description The agent's own conversation id. */
+            conversation?: string;
+            /** Format: date-time */
+            created_at: string;
+            cwd: string;
+            /** @description The bytes of cwd, where it is not UTF-8; base64. */
+            cwd_raw?: string;
+            effort?: string;
+            /** @description The user's own folder in the sidebar; without one, chats are grouped by cwd. */
+            folder?: string;
+            /**
+             * Format: int64
+             * @description Rows of the queue that wait for a release.
+             */
+            held: number;
+            id: string;
+            instructions?: string;
+            /** @description What happened last, for lists. */
+            last_line?: string;
+            /**
+             * Format: int64
+             * @description Seq of the newest item that counts for unread.
+             */
+            last_seq: number;
+            model?: string;
+            /** @enum {string} */
+            permissions: "ask" | "accept-edits" | "plan" | "full";
+            pinned?: boolean;
+            /**
+             * Format: double
+             * @description Order within its group, least first.
+             */
+            position: number;
+            /**
+             * Format: int64
+             * @description Rows in the queue.
+             */
+            queued: number;
+            /**
+             * Format: int64
+             * @description Items up to this seq were seen.
+             */
+            read_seq: number;
+            /** @description Why fenced or dead. */
+            reason?: string;
+            root_bypass?: boolean;
+            /** @enum {string} */
+            state: "not_loaded" | "idle" | "running" | "awaiting_input" | "fenced" | "dead";
+            title: string;
+            /** @description The turn that runs, or else the last one. */
+            turn?: components["schemas"]["Turn"];
+            unread?: boolean;
+            /** Format: date-time */
+            updated_at: string;
+            usage?: components["schemas"]["Usage"];
+            /** @description Requests that wait for the human, oldest first. */
+            waiting?: components["schemas"]["Waiting"][];
+        };
+        ChatChange: {
+            /** @description Only before the first turn. */
+            agent?: string;
+            archived?: boolean;
+            cwd?: string;
+            /** @description Goes before cwd: the bytes of a path that is not UTF-8, base64. */
+            cwd_raw?: string;
+            effort?: string;
+            folder?: string;
+            instructions?: string;
+            model?: string;
+            /** @description The next message begins a new conversation with the agent; the timeline stays. */
+            new_conversation?: boolean;
+            /** @enum {string} */
+            permissions?: "ask" | "accept-edits" | "plan" | "full";
+            pinned?: boolean;
+            /** Format: double */
+            position?: number;
+            root_bypass?: boolean;
+            title?: string;
+        };
+        ChatList: {
+            chats: components["schemas"]["Chat"][];
+        };
+        Choice: {
+            label: string;
+            note?: string;
+            value: string;
+        };
+        Command: {
+            description?: string;
+            /** @description What may follow. */
+            hint?: string;
+            /** @description command or skill. */
+            kind?: string;
+            /** @description Without the slash. */
+            name: string;
+        };
+        CommandList: {
+            commands: components["schemas"]["Command"][];
+        };
+        Delta: {
+            item: string;
+            /**
+             * Format: int64
+             * @description Length of the text before, in UTF-16 units as JavaScript counts them. A delta that does not fit is dropped.
+             */
+            offset: number;
+            /** Format: int64 */
+            revision: number;
+            text: string;
+        };
+        Draft: {
+            attachments?: components["schemas"]["Attachment"][];
+            text: string;
+        };
+        Event: {
+            /** Format: date-time */
+            at: string;
+            body: unknown;
+            chat?: string;
+            /**
+             * Format: int64
+             * @description Global cursor; never reused.
+             */
+            id: number;
+            item?: string;
+            /**
+             * Format: int64
+             * @description Number within the chat; never reused.
+             */
+            seq?: number;
+            turn?: string;
+            type: string;
+        };
+        FieldError: {
+            /** @description Such as body.cwd, query.limit or path.id. */
+            location: string;
+            message: string;
+        };
+        File: {
+            /**
+             * Format: int64
+             * @description Pixels, of an image.
+             */
+            height?: number;
+            id: string;
+            name: string;
+            /**
+             * Format: int64
+             * @description Bytes.
+             */
+            size: number;
+            /** @description Media type. */
+            type: string;
+            /**
+             * Format: int64
+             * @description Pixels, of an image: the view keeps its room before it loads.
+             */
+            width?: number;
+        };
+        FileDiff: {
+            /**
+             * Format: int64
+             * @description Lines.
+             */
+            added: number;
+            /** @enum {string} */
+            change: "added" | "modified" | "deleted" | "renamed";
+            /** @description Of a rename. */
+            old_path?: string;
+            /** @description Why there is no patch: binary, too_large. */
+            omitted?: string;
+            /** @description Unified hunks; absent when binary or too large. */
+            patch?: string;
+            path: string;
+            /**
+             * Format: int64
+             * @description Lines.
+             */
+            removed: number;
+        };
+        Folder: {
+            name: string;
+            /** @description Absolute. */
+            path: string;
+            /** @description The bytes of the path, where it is not UTF-8; base64. */
+            path_raw?: string;
+            /** @description A git repository. */
+            repo?: boolean;
+        };
+        Folders: {
+            /** @description What was typed is itself a folder. */
+            exists: boolean;
+            folders: components["schemas"]["Folder"][];
+            /** @description What was typed, made absolute. */
+            path: string;
+            /** @description The bytes of the path, where it is not UTF-8; base64. */
+            path_raw?: string;
+            /** @description There are more. */
+            truncated?: boolean;
+        };
+        FoundFiles: {
+            files: components["schemas"]["WorkspaceFile"][];
+            /** @description The workspace is larger than what was looked at. */
+            truncated?: boolean;
+        };
+        GivenAnswer: {
+            answers?: {
+                [key: string]: string[];
+            };
+            option?: string;
+            reason?: string;
+        };
+        Health: {
+            admission: components["schemas"]["Admission"];
+            arch: string;
+            /** @description Of the event log; changes when a backup is restored. */
+            epoch: string;
+            /** @description The user's home directory. */
+            home: string;
+            /** @enum {string} */
+            os: "linux" | "darwin" | "windows";
+            /** Format: int64 */
+            pid: number;
+            /** @description Whether this backend runs as root. Agents with full access then need a chat's root_bypass. */
+            root: boolean;
+            /** Format: date-time */
+            started_at: string;
+            /** @description The state directory. */
+            state: string;
+            version: string;
+            /** @description Whether this backend has a native window. */
+            window: boolean;
+        };
+        Item: {
+            /** Format: date-time */
+            at: string;
+            body: components["schemas"]["Body"];
+            chat: string;
+            id: string;
+            kind: string;
+            /** @description The item (a sub-agent's tool call) inside which this one happened. */
+            parent?: string;
+            provider_id?: string;
+            /**
+             * Format: int64
+             * @description Grows with every change of this item.
+             */
+            revision: number;
+            /**
+             * Format: int64
+             * @description Place in the chat; never reused.
+             */
+            seq: number;
+            status: string;
+            /** @description One line for lists. */
+            summary: string;
+            turn?: string;
+        };
+        ItemPage: {
+            has_after: boolean;
+            has_before: boolean;
+            items: components["schemas"]["Item"][];
+        };
+        Location: {
+            /** Format: int64 */
+            line?: number;
+            path: string;
+        };
+        Model: {
+            default_effort?: string;
+            /** @description Reasoning efforts, least first. */
+            efforts?: string[];
+            label: string;
+            /** @description Why it cannot be chosen. */
+            locked?: string;
+            note?: string;
+            value: string;
+        };
+        ModelList: {
+            /** @description The first is the agent's own default. */
+            models: components["schemas"]["Model"][];
+        };
+        NewChat: {
+            agent: string;
+            /** @description Absolute path of a folder that exists; ~ is expanded. */
+            cwd: string;
+            /** @description Goes before cwd: the bytes of a path that is not UTF-8, base64. */
+            cwd_raw?: string;
+            effort?: string;
+            folder?: string;
+            instructions?: string;
+            model?: string;
+            /** @enum {string} */
+            permissions?: "ask" | "accept-edits" | "plan" | "full";
+            root_bypass?: boolean;
+            title?: string;
+        };
+        NewFolder: {
+            /** @description Absolute; its parent exists. ~ is the home directory. */
+            path: string;
+            /** @description Goes before path: the bytes of a path that is not UTF-8, base64. */
+            path_raw?: string;
+        };
+        NewPhrase: {
+            text: string;
+        };
+        NewTerminal: {
+            /**
+             * Format: int64
+             * @default 80
+             */
+            columns: number;
+            /** @description Program and arguments; without it, the user's shell. */
+            command?: string[];
+            /** @description Absolute path of a folder; without it, the home directory. */
+            cwd?: string;
+            /**
+             * Format: int64
+             * @default 24
+             */
+            rows: number;
+            title?: string;
+        };
+        NewTurn: {
+            /** @description Ids of uploaded files. */
+            attachments?: string[];
+            /** @description Made by the client; the same id again gives the same turn. */
+            client_id: string;
+            effort?: string;
+            model?: string;
+            /** @enum {string} */
+            permissions?: "ask" | "accept-edits" | "plan" | "full";
+            text: string;
+        };
+        NewUpload: {
+            /** @description File name; folders before it are dropped. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Bytes.
+             */
+            size: number;
+            /** @description Media type; without it, told by the name. */
+            type?: string;
+        };
+        NoticeFact: {
+            /** @description A way on the view can offer: sign_in, install, send_again, open_settings. */
+            action?: string;
+            /** @description Stable, for example rate_limited, turn_failed, agent_ended. */
+            code: string;
+            /** @description The machine's own last line, unchanged. */
+            detail?: string;
+            /** @enum {string} */
+            level: "info" | "warning" | "error";
+        };
+        Option: {
+            id: string;
+            kind: string;
+            label: string;
+            /** @description A reason may be given, and reaches the agent. */
+            reason?: boolean;
+        };
+        Phrase: {
+            id: string;
+            /**
+             * Format: double
+             * @description Order, least first.
+             */
+            position: number;
+            text: string;
+        };
+        PhraseChange: {
+            /** Format: double */
+            position?: number;
+            text?: string;
+        };
+        PhraseList: {
+            phrases: components["schemas"]["Phrase"][];
+        };
+        PlanEntry: {
+            priority?: string;
+            status: string;
+            text: string;
+        };
+        Problem: {
+            /** @description A way on the view can offer: sign_in, install, open_settings. */
+            action?: string;
+            /** @description Stable; texts are for people and may change. */
+            code: string;
+            /** @description For the user, in one or two sentences. */
+            detail: string;
+            /** @description What was wrong with the input, field by field. */
+            errors?: components["schemas"]["FieldError"][];
+            /** Format: int64 */
+            status: number;
+            /** @description The HTTP status in words. */
+            title: string;
+            /** @description The answer that was given before. */
+            winner?: components["schemas"]["RequestAnswer"];
+        };
+        Process: {
+            /** @description Chat it works for. */
+            chat?: string;
+            executable: string;
+            execution?: string;
+            id: string;
+            /** @description For people: claude, git. */
+            label: string;
+            /**
+             * Format: int64
+             * @description Resident, of the process itself; absent when unknown.
+             */
+            memory_bytes?: number;
+            /** Format: int64 */
+            pid: number;
+            /** Format: date-time */
+            started_at: string;
+        };
+        ProcessList: {
+            /** @description Oldest first. */
+            processes: components["schemas"]["Process"][];
+        };
+        QuestionField: {
+            choices?: components["schemas"]["Choice"][];
+            free_text?: boolean;
+            header?: string;
+            id: string;
+            multiple?: boolean;
+            secret?: boolean;
+            text: string;
+        };
+        ReadMark: {
+            /**
+             * Format: int64
+             * @description Items up to this one were seen.
+             */
+            seq?: number;
+            /** @description Mark the chat unread by hand. */
+            unread?: boolean;
+        };
+        Release: {
+            /** @description Only this one; without it, all. */
+            turn?: string;
+        };
+        Request: {
+            answer?: components["schemas"]["RequestAnswer"];
+            /**
+             * Format: date-time
+             * @description When the agent goes on without an answer.
+             */
+            auto_resolve_at?: string;
+            command?: string;
+            cwd?: string;
+            files?: components["schemas"]["FileDiff"][];
+            /** @description Network target, where that is what is asked. */
+            host?: string;
+            /** @description For POST requests/{id}/answer. */
+            id: string;
+            input?: unknown;
+            /** @description Of an approval. */
+            options?: components["schemas"]["Option"][];
+            /** @description Of a question. */
+            questions?: components["schemas"]["QuestionField"][];
+            /** @description The agent's own words. */
+            reason?: string;
+            title: string;
+            /** @description Item of the tool call that waits. */
+            tool?: string;
+            tool_kind?: string;
+        };
+        RequestAnswer: {
+            answers?: {
+                [key: string]: string[];
+            };
+            /** Format: date-time */
+            at: string;
+            /** @description Who answered: owner, or the name of a device. */
+            by?: string;
+            option?: string;
+            /** @enum {string} */
+            outcome: "answered" | "cancelled" | "withdrawn";
+            reason?: string;
+        };
+        RequestList: {
+            /** @description The items of kind approval and question, oldest first. */
+            requests: components["schemas"]["Item"][];
+        };
+        Settings: {
+            /** @description By name of the agent. */
+            agents: {
+                [key: string]: components["schemas"]["AgentSettings"];
+            };
+            /** @enum {string} */
+            contrast: "system" | "normal" | "more";
+            /** @description For new chats; empty: the one used last. */
+            default_agent: string;
+            /** @enum {string} */
+            default_permissions: "ask" | "accept-edits" | "plan" | "full";
+            /** @enum {string} */
+            density: "auto" | "regular" | "compact" | "touch";
+            /** @description Let the window draw with the graphics card; from the next start. */
+            gpu: boolean;
+            /**
+             * Format: int64
+             * @description How long an idle agent process is kept.
+             */
+            idle_minutes: number;
+            /** @description Keep the agents' protocol lines for the debug view. */
+            keep_raw: boolean;
+            /** @enum {string} */
+            language: "auto" | "en" | "zh-CN";
+            /** @description Single letters answer a request that has the focus. */
+            letter_keys: boolean;
+            /**
+             * @description all also tells of turns that ended.
+             * @enum {string}
+             */
+            notify: "off" | "needs_you" | "all";
+            /** @description Show what is asked or answered in a notification. */
+            notify_text: boolean;
+            /** @description The first start was worked through. */
+            onboarded: boolean;
+            /**
+             * Format: double
+             * @description Percent.
+             */
+            text_size: number;
+            /** @enum {string} */
+            theme: "system" | "light" | "dark";
+        };
+        SettingsChange: {
+            /** @description Replaces the settings of each agent named; {} takes them away. */
+            agents?: {
+                [key: string]: components["schemas"]["AgentSettings"];
+            };
+            /** @enum {string} */
+            contrast?: "system" | "normal" | "more";
+            default_agent?: string;
+            /** @enum {string} */
+            default_permissions?: "ask" | "accept-edits" | "plan" | "full";
+            /** @enum {string} */
+            density?: "auto" | "regular" | "compact" | "touch";
+            gpu?: boolean;
+            /** Format: int64 */
+            idle_minutes?: number;
+            keep_raw?: boolean;
+            /** @enum {string} */
+            language?: "auto" | "en" | "zh-CN";
+            letter_keys?: boolean;
+            /** @enum {string} */
+            notify?: "off" | "needs_you" | "all";
+            notify_text?: boolean;
+            onboarded?: boolean;
+            /** Format: double */
+            text_size?: number;
+            /** @enum {string} */
+            theme?: "system" | "light" | "dark";
+        };
+        StopResult: {
+            /**
+             * Format: int64
+             * @description Rows of the queue that wait for a release.
+             */
+            held: number;
+            /** @enum {string} */
+            state: "stopped" | "idle" | "stopping" | "fenced";
+            turn?: string;
+            /** @description What is not proven gone. */
+            unconfirmed?: string[];
+        };
+        Terminal: {
+            /** Format: int64 */
+            columns: number;
+            command: string[];
+            cwd: string;
+            /**
+             * Format: int64
+             * @description Once ended, where it is known.
+             */
+            exit_code?: number;
+            id: string;
+            /** Format: int64 */
+            rows: number;
+            /** Format: date-time */
+            started_at: string;
+            /** @enum {string} */
+            state: "running" | "ended";
+            title: string;
+        };
+        TerminalInput: {
+            /** @description Raw bytes, base64; at most 256 KiB. */
+            data: string;
+        };
+        TerminalList: {
+            terminals: components["schemas"]["Terminal"][];
+        };
+        TerminalOutput: {
+            /**
+             * Format: int64
+             * @description Position of the first byte; later than asked when older bytes were dropped.
+             */
+            after: number;
+            /** @description Raw bytes, base64. */
+            data: string;
+            /** @description Nothing will follow. */
+            ended: boolean;
+            /**
+             * Format: int64
+             * @description Position for the next request.
+             */
+            next: number;
+        };
+        TerminalSize: {
+            /** Format: int64 */
+            columns: number;
+            /** Format: int64 */
+            rows: number;
+        };
+        TicketReply: {
+            /** Format: date-time */
+            expires_at: string;
+            /** @description Good for one WebSocket, as subprotocol berth.ticket.<ticket> beside berth.v1. */
+            ticket: string;
+        };
+        Tool: {
+            /** @description Goes on after its turn. */
+            background?: boolean;
+            /** Format: date-time */
+            ended_at?: string;
+            error?: string;
+            /** Format: int64 */
+            exit_code?: number;
+            /** @description What an edit changes. */
+            files?: components["schemas"]["FileDiff"][];
+            images?: components["schemas"]["File"][];
+            input?: unknown;
+            kind: string;
+            locations?: components["schemas"]["Location"][];
+            /** @description The agent's own name of the tool. */
+            name: string;
+            output?: string;
+            /**
+             * Format: int64
+             * @description True size of the output.
+             */
+            output_bytes?: number;
+            /** @description File with the whole output, where it was shortened. */
+            output_file?: string;
+            /** Format: date-time */
+            started_at?: string;
+            /** @description What it works on: a path, a command, a query. */
+            title: string;
+        };
+        Turn: {
+            attachments?: components["schemas"]["Attachment"][];
+            chat: string;
+            client_id: string;
+            /** Format: date-time */
+            created_at: string;
+            effort?: string;
+            /** Format: date-time */
+            ended_at?: string;
+            error?: components["schemas"]["TurnError"];
+            id: string;
+            model?: string;
+            permissions?: string;
+            /**
+             * Format: int64
+             * @description Place in the queue, from 1.
+             */
+            position?: number;
+            /** @description Why held, stopped or interrupted: a stable word. */
+            reason?: string;
+            /** Format: date-time */
+            started_at?: string;
+            /** @enum {string} */
+            state: "queued" | "held" | "starting" | "running" | "awaiting_input" | "stopping" | "uncertain" | "completed" | "failed" | "stopped" | "interrupted";
+            text: string;
+        };
+        TurnError: {
+            action?: string;
+            code: string;
+            /** @description The machine's own last line. */
+            detail?: string;
+            /** Format: date-time */
+            retry_at?: string;
+            text: string;
+        };
+        TurnList: {
+            /** @description In the order in which they run. */
+            turns: components["schemas"]["Turn"][];
+        };
+        Upload: {
+            complete: boolean;
+            /**
+             * Format: int64
+             * @description Pixels, of an image.
+             */
+            height?: number;
+            id: string;
+            name: string;
+            /**
+             * Format: int64
+             * @description Bytes so far; the next piece begins here.
+             */
+            received: number;
+            /**
+             * Format: int64
+             * @description Bytes.
+             */
+            size: number;
+            /** @description Media type. */
+            type: string;
+            /**
+             * Format: int64
+             * @description Pixels, of an image: the view keeps its room before it loads.
+             */
+            width?: number;
+        };
+        Usage: {
+            /** Format: int64 */
+            cached_tokens?: number;
+            /** Format: int64 */
+            context_tokens?: number;
+            /** Format: int64 */
+            context_window?: number;
+            /**
+             * Format: double
+             * @description As stated by the agent, of this conversation.
+             */
+            cost_usd?: number;
+            /**
+             * Format: int64
+             * @description Not from a cache.
+             */
+            input_tokens?: number;
+            /** @description The model that really answered. */
+            model?: string;
+            /** Format: int64 */
+            output_tokens?: number;
+        };
+        Waiting: {
+            /** Format: date-time */
+            at: string;
+            item: string;
+            kind: string;
+            request: string;
+            title: string;
+        };
+        WindowFocus: {
+            /** @description What to open in it. */
+            link?: string;
+        };
+        WorkspaceFile: {
+            dir?: boolean;
+            /** @description Relative to the workspace, with slashes. */
+            path: string;
+            /** @description The bytes of the path, where it is not UTF-8; base64. */
+            path_raw?: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  "list-agents": {
-    parameters: {
-      query?: {
-        /** @description Look again first. */
-        refresh?: boolean;
-        /** @description What is known at once, without a look; status is unknown for agents not looked at yet. */
-        seen?: boolean;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["AgentList"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "get-agent": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        name: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Agent"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "check-agent": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        name: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Agent"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "list-models": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        name: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ModelList"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "list-attention": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["AttentionList"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "list-chats": {
-    parameters: {
-      query?: {
-        /** @description The archived ones instead. */
-        archived?: boolean;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ChatList"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "create-chat": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["NewChat"];
-      };
-    };
-    responses: {
-      /** @description Created */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Chat"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "get-chat": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Chat"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "delete-chat": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description No Content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "update-chat": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ChatChange"];
-      };
-    };
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Chat"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "list-commands": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["CommandList"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "get-draft": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Draft"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "set-draft": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["Draft"];
-      };
-    };
-    responses: {
-      /** @description No Content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "find-files": {
-    parameters: {
-      query?: {
-        query?: string;
-        limit?: number;
-      };
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["FoundFiles"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "list-items": {
-    parameters: {
-      query?: {
-        before?: number;
-        after?: number;
-        limit?: number;
-      };
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ItemPage"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "list-queue": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["TurnList"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "release-queue": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["Release"];
-      };
-    };
-    responses: {
-      /** @description No Content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "mark-chat-read": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ReadMark"];
-      };
-    };
-    responses: {
-      /** @description No Content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "list-requests": {
-    parameters: {
-      query?: {
-        /** @description Also those that no longer wait. */
-        all?: boolean;
-      };
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RequestList"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "stop-chat": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["StopResult"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "send-turn": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["NewTurn"];
-      };
-    };
-    responses: {
-      /** @description Accepted */
-      202: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Accepted"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "start-demo": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Created */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Chat"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "get-file": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/octet-stream": string;
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "create-folder": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["NewFolder"];
-      };
-    };
-    responses: {
-      /** @description Created */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Folder"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "complete-folder": {
-    parameters: {
-      query?: {
-        prefix?: string;
-        /** @description Goes before prefix: the bytes of a path that is not UTF-8, base64. */
-        prefix_raw?: string;
-        limit?: number;
-        hidden?: boolean;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Folders"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "get-health": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Health"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "get-item": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Item"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "get-openapi": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          "Content-Type"?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": string;
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "list-phrases": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PhraseList"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "create-phrase": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["NewPhrase"];
-      };
-    };
-    responses: {
-      /** @description Created */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Phrase"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "delete-phrase": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description No Content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "update-phrase": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["PhraseChange"];
-      };
-    };
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Phrase"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "list-processes": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ProcessList"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "remove-queued": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Id of the turn. */
-        row: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description No Content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "answer-request": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["GivenAnswer"];
-      };
-    };
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RequestAnswer"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "get-settings": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Settings"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "update-settings": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["SettingsChange"];
-      };
-    };
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Settings"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "poll-stream": {
-    parameters: {
-      query: {
-        /** @description Made by the client, one for each page or command. */
-        client: string;
-        /** @description Cursor of the last batch (its next), exclusive; without it: from now, with the current snapshots. */
-        after?: string;
-        /** @description Chats whose items and deltas are wanted. */
-        chats?: string[];
-        /** @description Seconds. */
-        wait?: number;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Batch"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "create-ticket": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Created */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["TicketReply"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "open-stream": {
-    parameters: {
-      query: {
-        /** @description Made by the client, one for each page or command. */
-        client: string;
-        /** @description Cursor of the last batch (its next), exclusive; without it: from now, with the current snapshots. */
-        after?: string;
-        /** @description Chats whose items and deltas are wanted. */
-        chats?: string[];
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Switching Protocols */
-      101: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "list-terminals": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["TerminalList"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "open-terminal": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["NewTerminal"];
-      };
-    };
-    responses: {
-      /** @description Created */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Terminal"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "close-terminal": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description No Content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "write-terminal": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["TerminalInput"];
-      };
-    };
-    responses: {
-      /** @description No Content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "read-terminal": {
-    parameters: {
-      query?: {
-        /** @description Position in the output, from 0. */
-        after?: number;
-        /** @description Seconds to wait for more. */
-        wait?: number;
-      };
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["TerminalOutput"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "resize-terminal": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["TerminalSize"];
-      };
-    };
-    responses: {
-      /** @description No Content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "attach-terminal": {
-    parameters: {
-      query?: {
-        after?: number;
-      };
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Switching Protocols */
-      101: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "create-upload": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["NewUpload"];
-      };
-    };
-    responses: {
-      /** @description Created */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Upload"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "get-upload": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Upload"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "append-upload": {
-    parameters: {
-      query: {
-        /** @description Where this piece begins, in bytes. */
-        offset: number;
-      };
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/octet-stream": string;
-      };
-    };
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Upload"];
-        };
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
-  "focus-window": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["WindowFocus"];
-      };
-    };
-    responses: {
-      /** @description No Content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Error */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-    };
-  };
+    "list-agents": {
+        parameters: {
+            query?: {
+                /** @description Look again first. */
+                refresh?: boolean;
+                /** @description What is known at once, without a look; status is unknown for agents not looked at yet. */
+                seen?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-agent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "check-agent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttentionList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-chats": {
+        parameters: {
+            query?: {
+                /** @description The archived ones instead. */
+                archived?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "create-chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewChat"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Chat"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Chat"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "update-chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Chat"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "set-draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Draft"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "find-files": {
+        parameters: {
+            query?: {
+                query?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundFiles"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-items": {
+        parameters: {
+            query?: {
+                before?: number;
+                after?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemPage"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TurnList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "release-queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Release"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "mark-chat-read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReadMark"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-requests": {
+        parameters: {
+            query?: {
+                /** @description Also those that no longer wait. */
+                all?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "stop-chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StopResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "send-turn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTurn"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "start-demo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Chat"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "create-folder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFolder"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Folder"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "complete-folder": {
+        parameters: {
+            query?: {
+                prefix?: string;
+                /** @description Goes before prefix: the bytes of a path that is not UTF-8, base64. */
+                prefix_raw?: string;
+                limit?: number;
+                hidden?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Folders"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-item": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Item"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-openapi": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Content-Type"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-phrases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhraseList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "create-phrase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPhrase"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Phrase"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-phrase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "update-phrase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PhraseChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Phrase"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcessList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "remove-queued": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the turn. */
+                row: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "answer-request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GivenAnswer"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestAnswer"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "update-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettingsChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "poll-stream": {
+        parameters: {
+            query: {
+                /** @description Made by the client, one for each page or command. */
+                client: string;
+                /** @description Cursor of the last batch (its next), exclusive; without it: from now, with the current snapshots. */
+                after?: string;
+                /** @description Chats whose items and deltas are wanted. */
+                chats?: string[];
+                /** @description Seconds. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "create-ticket": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TicketReply"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "open-stream": {
+        parameters: {
+            query: {
+                /** @description Made by the client, one for each page or command. */
+                client: string;
+                /** @description Cursor of the last batch (its next), exclusive; without it: from now, with the current snapshots. */
+                after?: string;
+                /** @description Chats whose items and deltas are wanted. */
+                chats?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Switching Protocols */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-terminals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "open-terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTerminal"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Terminal"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "close-terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "write-terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TerminalInput"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "read-terminal": {
+        parameters: {
+            query?: {
+                /** @description Position in the output, from 0. */
+                after?: number;
+                /** @description Seconds to wait for more. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalOutput"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "resize-terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TerminalSize"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "attach-terminal": {
+        parameters: {
+            query?: {
+                after?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Switching Protocols */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "create-upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUpload"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "append-upload": {
+        parameters: {
+            query: {
+                /** @description Where this piece begins, in bytes. */
+                offset: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "focus-window": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WindowFocus"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
 }
