@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -320,21 +321,12 @@ func (w *world) terminalEvents() map[string]int {
 			w.t.Fatal(err)
 		}
 		for _, s := range []TurnState{TurnCompleted, TurnFailed, TurnStopped, TurnInterrupted} {
-			if contains(body, `"state":"`+string(s)+`"`) {
+			if strings.Contains(body, `"state":"`+string(s)+`"`) {
 				ends[turn]++
 			}
 		}
 	}
 	return ends
-}
-
-func contains(s, part string) bool {
-	for i := 0; i+len(part) <= len(s); i++ {
-		if s[i:i+len(part)] == part {
-			return true
-		}
-	}
-	return false
 }
 
 func TestTurnRunsAndEndsOnce(t *testing.T) {

@@ -21,10 +21,6 @@ const shownText = 400
 // live are the states of turns that have begun and not ended.
 const live = "('starting','running','awaiting_input','stopping')"
 
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 const chatColumns = `c.id, c.agent, c.cwd, c.title, c.folder, c.model, c.effort, c.permissions, c.instructions, c.root_bypass,
 	c.conversation, c.pinned, c.archived, c.position, c.read_seq, c.content_seq, c.unread_mark, c.usage, c.fenced, c.last_line,
 	c.created_at, c.updated_at, c.turn_id,
@@ -81,7 +77,7 @@ func (s *Service) summaries(ctx context.Context, where string, args ...any) ([]C
 }
 
 // complete adds the last turn, what waits, and the state of each chat.
-func (s *Service) complete(ctx context.Context, q querier, chats []Chat, where string, args []any) error {
+func (s *Service) complete(ctx context.Context, q event.Queryer, chats []Chat, where string, args []any) error {
 	byID := make(map[string]*Chat, len(chats))
 	for i := range chats {
 		byID[chats[i].ID] = &chats[i]
@@ -160,7 +156,7 @@ const (
 	deliveryAccepted = "accepted"
 )
 
-func queryTurns(ctx context.Context, q querier, text, where string, args ...any) ([]*turnRow, error) {
+func queryTurns(ctx context.Context, q event.Queryer, text, where string, args ...any) ([]*turnRow, error) {
 	rows, err := q.QueryContext(ctx, `select t.id, t.chat_id, t.state, t.position, t.client_id, t.request_hash, `+text+`, t.attachments, t.model, t.effort,
 		t.permissions, t.reason, t.error, t.delivery, t.created_at, t.started_at, t.ended_at from turns t where `+where, args...)
 	if err != nil {

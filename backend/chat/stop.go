@@ -121,8 +121,6 @@ func (a *actor) forceClose() {
 		return
 	}
 	a.stop.timer.Stop()
-	open := a.closeItems()
-	_ = a.write("close what was stopped", func(tx *store.Tx) error { return a.putAll(tx, open) })
 	a.release(func(err error) {
 		if a.stop != nil && err == nil {
 			a.stopConfirmed()
@@ -306,10 +304,6 @@ func (a *actor) shutdown(ctx context.Context) error {
 func (a *actor) windDown() {
 	if a.closing {
 		return // the end of the agent comes back here
-	}
-	open := a.closeItems()
-	if len(open) > 0 {
-		_ = a.write("close what ran", func(tx *store.Tx) error { return a.putAll(tx, open) })
 	}
 	a.release(func(error) {
 		t := a.turn

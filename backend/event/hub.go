@@ -137,14 +137,6 @@ func (h *Hub) PushSummary(e Event) {
 	}
 }
 
-func (h *Hub) show(item Item) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, m := range h.clients {
-		m.putItem(m.seen, item)
-	}
-}
-
 func (h *Hub) appendText(en *Entry, text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

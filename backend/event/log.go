@@ -206,10 +206,6 @@ func (l *Log) flush(tx *store.Tx, en *Entry) error {
 	return nil
 }
 
-// Show gives subscribers the entry as it now is without storing it, for
-// output that changes faster than it is worth keeping.
-func (l *Log) Show(en *Entry) { l.hub.show(en.Item) }
-
 const itemColumns = "id, chat_id, coalesce(turn_id,''), coalesce(parent_id,''), kind, status, seq, revision, at, summary, provider_id, streaming, body"
 
 // pageBytes is about how large the stored items of a page are together; one
